@@ -17,6 +17,7 @@
 #include <rte_rcu_qsbr.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
@@ -103,6 +104,23 @@ loop_count(_Atomic uint64_t *counter)
 	loop_add(counter, 1);
 }
 
+static void
+loop_nap(struct weft_loop *loop, const struct timespec *nap)
+{
+	struct pollfd p = { .fd = loop->cfg.wake_fd, .events = POLLIN };
+	uint64_t times;
+
+	loop_count(&loop->naps);
+	if (loop->cfg.on_nap == NULL) {
+		nanosleep(nap, NULL);
+		return;
+	}
+	if (loop->cfg.on_nap(loop->cfg.on_nap_arg, true) && ppoll(&p, 1, nap, NULL) > 0 &&
+		read(p.fd, &times, sizeof(times)) == (ssize_t)sizeof(times))
+		loop_count(&loop->wakes);
+	loop->cfg.on_nap(loop->cfg.on_nap_arg, false);
+}
+
 /* A round found nothing. @empty_since is the TSC of the first such round, 0 after work. */
 static inline void
 loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
@@ -123,10 +141,9 @@ loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
 		loop_count(&loop->yields);
 		sched_yield();
 	} else {
-		loop_count(&loop->naps);
 		nap_ns = empty * LOOP_NAP_NS_PER_US / tsc_per_us;
 		nap.tv_nsec = nap_ns < LOOP_NAP_MAX_NS ? (long)nap_ns : LOOP_NAP_MAX_NS;
-		nanosleep(&nap, NULL);
+		loop_nap(loop, &nap);
 	}
 }
 
@@ -223,6 +240,7 @@ weft_loop_stats(const struct weft_loop *loop, struct weft_loop_stats *stats)
 	stats->empty_rounds = atomic_load_explicit(&loop->empty_rounds, memory_order_relaxed);
 	stats->yields = atomic_load_explicit(&loop->yields, memory_order_relaxed);
 	stats->naps = atomic_load_explicit(&loop->naps, memory_order_relaxed);
+	stats->wakes = atomic_load_explicit(&loop->wakes, memory_order_relaxed);
 }
 
 void

@@ -33,6 +33,7 @@ struct weft_loop {
 	_Atomic uint64_t empty_rounds;
 	_Atomic uint64_t yields;
 	_Atomic uint64_t naps;
+	_Atomic uint64_t wakes;
 	atomic_bool has_ended; /* after all else that it wrote */
 	_Atomic uint64_t rest_cycles; /* between rounds, after one that found no work */
 	alignas(WEFT_CACHE_LINE) struct loop_poll polls[];

@@ -67,6 +67,13 @@ struct weft_loop_cfg {
 	 */
 	void (*on_idle)(void *arg, const char *line);
 	void *on_idle_arg;
+	/**
+	 * Before a nap (@p begins), which it can forbid by false, and after it. Who has work for
+	 * the lcore can then end a nap by wake_fd. NULL: naps end by themselves.
+	 */
+	bool (*on_nap)(void *arg, bool begins);
+	void *on_nap_arg;
+	int wake_fd; /**< eventfd, not blocking; the caller's, for the loop's life */
 };
 
 /** Counters of a loop. */
@@ -75,6 +82,7 @@ struct weft_loop_stats {
 	uint64_t empty_rounds; /**< rounds that found no work */
 	uint64_t yields; /**< of these, how many gave the CPU away by sched_yield() */
 	uint64_t naps; /**< and how many by a nap */
+	uint64_t wakes; /**< naps that were ended by wake_fd */
 };
 
 struct weft_loop;
