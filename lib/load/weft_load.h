@@ -101,6 +101,8 @@ struct weft_load_node {
 	struct weft_load_move move;
 	uint16_t first_transfer; /**< host: transfer[first_transfer] and those after it, in order */
 	uint16_t n_transfers;
+	/** host: requests that its clients may have open together; the caller's to set, 0: none */
+	uint16_t client_tags;
 };
 
 /** The load of a whole fabric. */

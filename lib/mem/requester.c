@@ -235,6 +235,12 @@ weft_requester_is_open(const struct weft_requester *r, uint16_t tag)
 	return requester_open_tag(r, tag) != NULL;
 }
 
+bool
+weft_requester_is_full(const struct weft_requester *r)
+{
+	return r->queue[TAG_FREE].head == TAG_NONE;
+}
+
 uint32_t
 weft_requester_outstanding(const struct weft_requester *r)
 {

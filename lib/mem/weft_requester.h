@@ -165,6 +165,9 @@ unsigned int weft_requester_abort(struct weft_requester *r, uint16_t dpid, bool 
 /** Whether the request with this tag has not ended. */
 bool weft_requester_is_open(const struct weft_requester *r, uint16_t tag);
 
+/** Whether no tag is free: no request can begin. */
+bool weft_requester_is_full(const struct weft_requester *r);
+
 /** Requests that are open now. */
 uint32_t weft_requester_outstanding(const struct weft_requester *r);
 

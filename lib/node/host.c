@@ -287,7 +287,8 @@ host_poll(struct weft_node *n, bool may_ask)
 		h->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
 		weft_requester_expire(h->requester, n->now_ns, host_complete, n, NODE_EXPIRE_BATCH);
 	}
-	if (may_ask && !h->is_done && n->was_up)
+	/* Clients come when they like. */
+	if (may_ask && n->was_up && (!h->is_done || NODE_SERVICE_OF(n, clients) != NULL))
 		worked += host_requests(n);
 	return worked + node_poll_services(n, may_ask);
 }

@@ -7,6 +7,7 @@
  */
 
 #include "node_priv.h"
+#include "weft_clients.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -141,12 +142,22 @@ link_is_asked(const struct weft_topo *t, const struct weft_load *load, unsigned 
 	return l->has_uio && weft_topo_may_ask(t, node, other);
 }
 
+/* A host of clients has them all: which of them it will need is not known. */
+static bool
+link_may_be_asked(const struct weft_topo *t, const struct weft_load *load, unsigned int node,
+	unsigned int other)
+{
+	return link_is_asked(t, load, node, other) ||
+	       (t->node[other].kind == WEFT_TOPO_GFD &&
+		       weft_node_takes_clients(&t->node[node], &load->node[node]));
+}
+
 bool
 weft_node_is_joined(const struct weft_topo *t, const struct weft_load *load, unsigned int node,
 	unsigned int other, bool *first)
 {
-	const bool there = link_is_asked(t, load, node, other);
-	const bool back = link_is_asked(t, load, other, node);
+	const bool there = link_may_be_asked(t, load, node, other);
+	const bool back = link_may_be_asked(t, load, other, node);
 
 	/* Of two that ask each other it is the first. */
 	*first = there && (!back || node < other);
@@ -206,7 +217,8 @@ link_init(struct weft_node_link *l, struct weft_node *n, uint16_t other, char *e
 	l->is_needed = weft_node_is_cxl(n) || link_is_asked(t, n->cfg.load, n->cfg.index, other);
 	rc = link_end(l);
 	if (rc == 0 && !weft_node_is_cxl(n) && kind == WEFT_TOPO_GFD &&
-		weft_node_asks_gfds(n->topo, n->load))
+		(weft_node_asks_gfds(n->topo, n->load) ||
+			weft_node_takes_clients(n->topo, n->load)))
 		rc = link_make_waiting(l);
 	if (rc != 0)
 		snprintf(err, err_len, "node %s: %s to %s: %s", n->topo->name,

@@ -153,7 +153,7 @@ session_memory_replaced(struct weft_node_link *l, uint64_t generation)
 		if (n->service[i] != NULL && weft_node_services[i]->forget != NULL)
 			weft_node_services[i]->forget(n, n->service[i], l->pid, how, m);
 	m->before = m->generation;
-	m->generation = generation;
+	__atomic_store_n(&m->generation, generation, __ATOMIC_RELAXED);
 	__atomic_store_n(&m->replaced, m->replaced + 1, __ATOMIC_RELEASE);
 }
 
@@ -166,7 +166,7 @@ session_memory(struct weft_node_link *l)
 	if (l->memory.generation != 0 && generation != l->memory.generation)
 		session_memory_replaced(l, generation);
 	else
-		l->memory.generation = generation;
+		__atomic_store_n(&l->memory.generation, generation, __ATOMIC_RELAXED);
 }
 
 void

@@ -11,6 +11,7 @@
 
 #include "toy.h"
 #include "weft_requester.h"
+#include "weft_uio.h"
 
 WEFT_TEST(every_kind_of_a_file_is_one_row)
 {

@@ -136,7 +136,7 @@ toy_end(struct toy_node *a)
 }
 
 void
-toy_init(struct toy *w, const char *yaml)
+toy_load(struct toy *w, const char *yaml)
 {
 	const struct weft_load_files files = {
 		.topology = "toy", .yaml = yaml, .len = strlen(yaml)
@@ -148,8 +148,20 @@ toy_init(struct toy *w, const char *yaml)
 	if (weft_load_open(&w->topo, &w->load, &files, &err) != 0)
 		fail_msg("%s", err.text);
 	assert_true(w->topo->n_nodes <= TOY_NODES);
+}
+
+void
+toy_start(struct toy *w)
+{
 	for (uint16_t i = 0; i < w->topo->n_nodes; i++)
 		toy_begin(w, i);
+}
+
+void
+toy_init(struct toy *w, const char *yaml)
+{
+	toy_load(w, yaml);
+	toy_start(w);
 }
 
 void

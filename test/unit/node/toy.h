@@ -46,6 +46,11 @@ struct toy {
 
 /* Make all nodes of a file's text. */
 void toy_init(struct toy *w, const char *yaml);
+
+/* The same in two steps: between them its load may be changed. */
+void toy_load(struct toy *w, const char *yaml);
+void toy_start(struct toy *w);
+
 void toy_fini(struct toy *w);
 
 /* Make one node, and end it: between the two it is not there. */

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Clients of a host, see weft_clients.h: which of them is looked at, whose turn it is, and what
+ * control and the node tell each other. A client with nothing to do costs a look now and then: the
+ * node looks at a few of those at each poll, in turn. Hot.
+ */
+
+#include "clients_priv.h"
+
+#include <errno.h>
+
+#include "weft_telem.h"
+
+#define WORDS (WEFT_NODE_CLIENTS / 64)
+#define LOOKS_A_POLL 4 /* at clients that do nothing */
+#define QUIET_POLLS 64 /* after which a client does nothing */
+
+struct clients {
+	struct weft_node_client *client[WEFT_NODE_CLIENTS]; /* control; NULL: none */
+	uint64_t present[WORDS]; /* a bit each: control sets it, the node clears it */
+	uint64_t active[WORDS]; /* there is something to do for it */
+	uint32_t n_active;
+	uint16_t turn; /* who had the last request */
+	uint16_t looked; /* who was looked at last */
+	uint64_t looked_ns;
+	uint64_t expire_due_ns;
+	uint64_t timeout_ns;
+	uint64_t count[WEFT_CLIENTS_N_COUNTERS];
+};
+
+const struct weft_counter weft_clients_counters[] = {
+#define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
+#include "weft_clients_counters.def"
+#undef WEFT_COUNTER
+};
+
+static bool
+clients_has(const uint64_t *set, uint16_t slot)
+{
+	return (__atomic_load_n(&set[slot / 64], __ATOMIC_ACQUIRE) >> slot % 64 & 1) != 0;
+}
+
+/* The next of a set behind @p slot, and then from the first on; -1: it is empty. */
+static int
+clients_next_of(const uint64_t *set, uint16_t slot)
+{
+	const unsigned int from = (slot + 1u) % WEFT_NODE_CLIENTS;
+
+	for (unsigned int i = 0; i <= WORDS; i++) {
+		const unsigned int w = (from / 64 + i) % WORDS;
+		uint64_t bits = __atomic_load_n(&set[w], __ATOMIC_ACQUIRE);
+
+		if (i == 0)
+			bits &= ~weft_mask64(from % 64);
+		if (bits != 0)
+			return (int)(w * 64 + (unsigned int)__builtin_ctzll(bits));
+	}
+	return -1;
+}
+
+/* --- the node --- */
+
+static void
+clients_activate(struct clients *s, struct weft_node_client *c, uint64_t now_ns)
+{
+	s->active[c->slot / 64] |= WEFT_BIT64(c->slot % 64);
+	s->n_active++;
+	c->quiet = 0;
+	c->moved_ns = now_ns;
+}
+
+static void
+clients_rest(struct clients *s, const struct weft_node_client *c)
+{
+	s->active[c->slot / 64] &= ~WEFT_BIT64(c->slot % 64);
+	s->n_active--;
+}
+
+/* Look at some that do nothing. */
+static void
+clients_look(struct weft_node *n, struct clients *s)
+{
+	s->looked_ns = n->now_ns;
+	for (unsigned int i = 0; i < LOOKS_A_POLL; i++) {
+		const int slot = clients_next_of(s->present, s->looked);
+		struct weft_node_client *c;
+
+		if (slot < 0)
+			return;
+		s->looked = (uint16_t)slot;
+		c = s->client[slot];
+		if (!clients_has(s->active, (uint16_t)slot) &&
+			(weft_attach_server_has_more(&c->ring) || client_is_leaving(c)))
+			clients_activate(s, c, n->now_ns);
+	}
+}
+
+static uint32_t
+clients_share(const struct weft_node *n, const struct clients *s)
+{
+	const uint32_t share = n->load->client_tags / s->n_active;
+
+	return share == 0 ? 1 : share;
+}
+
+/* Clients in turn, a line each. */
+static int
+clients_next(struct weft_node *n, void *state, struct weft_msg *m)
+{
+	struct clients *s = state;
+	bool is_over = true;
+	uint32_t share;
+
+	if (s->looked_ns != n->now_ns)
+		clients_look(n, s);
+	if (s->n_active == 0)
+		return -ESHUTDOWN;
+	share = clients_share(n, s);
+	for (uint32_t i = 0; i < s->n_active; i++) {
+		enum client_way way;
+
+		s->turn = (uint16_t)clients_next_of(s->active, s->turn);
+		way = client_next(n, s->client[s->turn], share, s->count, m);
+		if (way == CLIENT_BEGAN)
+			return 0;
+		if (way == CLIENT_NO_TAG)
+			return -EAGAIN;
+		is_over = is_over && way == CLIENT_NOTHING;
+	}
+	return is_over ? -ESHUTDOWN : -EAGAIN;
+}
+
+static bool
+clients_complete(struct weft_node *n, void *state, const struct weft_completion *comp)
+{
+	struct clients *s = state;
+
+	if (!client_is_cookie(comp->cookie))
+		return false;
+	client_line_ended(n, s->client[client_slot_of(comp->cookie)], comp, s->count);
+	return true;
+}
+
+/* Nothing of it is open: control may have it back. */
+static void
+clients_let_go(struct clients *s, struct weft_node_client *c)
+{
+	clients_rest(s, c);
+	__atomic_fetch_and(&s->present[c->slot / 64], ~WEFT_BIT64(c->slot % 64), __ATOMIC_RELAXED);
+	s->count[WEFT_CLIENTS_N_DETACHED]++;
+	__atomic_store_n(&c->is_gone, true, __ATOMIC_RELEASE);
+}
+
+static void
+clients_note_breach(struct clients *s, struct weft_node_client *c)
+{
+	if (c->ring.breach == c->breach)
+		return;
+	s->count[WEFT_CLIENTS_N_BREACHES]++;
+	__atomic_store_n(&c->breach, c->ring.breach, __ATOMIC_RELEASE);
+}
+
+/* What control and the client are told, and whether there will be something to do. */
+static unsigned int
+clients_tend(struct weft_node *n, struct clients *s, struct weft_node_client *c, bool is_due)
+{
+	const bool is_leaving = client_is_leaving(c);
+
+	if (is_due && c->open == 0 && n->now_ns - c->moved_ns >= s->timeout_ns)
+		client_time_out(n, c, s->count);
+	clients_note_breach(s, c);
+	if (weft_attach_server_tell(&c->ring)) {
+		s->count[WEFT_CLIENTS_N_WAKES]++;
+		c->cfg.wake(c->cfg.wake_arg);
+	}
+	/* What has begun is answered, even if nobody will look; what has not is forgotten. */
+	if (is_leaving && c->open == 0) {
+		clients_let_go(s, c);
+		return 1;
+	}
+	if (c->n_ops != 0 || weft_attach_server_has_more(&c->ring))
+		c->quiet = 0;
+	else if (c->quiet++ == QUIET_POLLS)
+		clients_rest(s, c);
+	return c->n_ops != 0;
+}
+
+static unsigned int
+clients_poll(struct weft_node *n, void *state, bool may_ask)
+{
+	const bool is_due = n->now_ns >= ((struct clients *)state)->expire_due_ns;
+	struct clients *s = state;
+	unsigned int worked = 0;
+
+	(void)may_ask;
+	if (s->looked_ns != n->now_ns)
+		clients_look(n, s);
+	if (is_due)
+		s->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
+	for (unsigned int w = 0; w < WORDS && s->n_active != 0; w++)
+		for (uint64_t bits = s->active[w]; bits != 0; bits &= bits - 1)
+			worked += clients_tend(n, s,
+				s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)], is_due);
+	return worked;
+}
+
+/* What is open has ended as lost before. */
+static void
+clients_forget(struct weft_node *n, void *state, uint16_t dpid, enum weft_line_loss how,
+	struct weft_node_memory *m)
+{
+	struct clients *s = state;
+
+	(void)n;
+	(void)how;
+	(void)m;
+	for (unsigned int w = 0; w < WORDS; w++)
+		for (uint64_t bits = __atomic_load_n(&s->present[w], __ATOMIC_ACQUIRE); bits != 0;
+			bits &= bits - 1)
+			client_forget(
+				s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)], dpid);
+}
+
+static void
+clients_say(const struct weft_node *n, bool sleeps)
+{
+	const struct clients *s = NODE_SERVICE_OF(n, clients);
+
+	for (unsigned int w = 0; s != NULL && w < WORDS; w++)
+		for (uint64_t bits = __atomic_load_n(&s->present[w], __ATOMIC_ACQUIRE); bits != 0;
+			bits &= bits - 1)
+			weft_attach_server_sleep(
+				&s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)]->ring,
+				sleeps);
+}
+
+bool
+weft_node_clients_may_sleep(const struct weft_node *n)
+{
+	const struct clients *s = NODE_SERVICE_OF(n, clients);
+
+	clients_say(n, true);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (unsigned int w = 0; s != NULL && w < WORDS; w++)
+		for (uint64_t bits = __atomic_load_n(&s->present[w], __ATOMIC_ACQUIRE); bits != 0;
+			bits &= bits - 1)
+			if (weft_attach_server_has_more(
+				    &s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)]->ring))
+				return false;
+	return true;
+}
+
+void
+weft_node_clients_awake(const struct weft_node *n)
+{
+	clients_say(n, false);
+}
+
+bool
+weft_node_takes_clients(const struct weft_topo_node *t, const struct weft_load_node *l)
+{
+	return t->kind == WEFT_TOPO_HOST && l->client_tags != 0 && !t->translates &&
+	       t->n_translations == 0;
+}
+
+static uint32_t
+clients_tags(const struct weft_node *n)
+{
+	return weft_node_takes_clients(n->topo, n->load) ? n->load->client_tags : 0;
+}
+
+static int
+clients_init(struct weft_node *n, void **state, char *err, size_t err_len)
+{
+	struct clients *s;
+
+	if (!weft_node_takes_clients(n->topo, n->load))
+		return 0;
+	*state = s = node_alloc(n, sizeof(*s));
+	if (s == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "host %s: out of memory", n->topo->name);
+	s->timeout_ns = WEFT_LOAD_TIMEOUT_MS * UINT64_C(1000000);
+	return 0;
+}
+
+static void
+clients_fini(struct weft_node *n, void *state)
+{
+	node_free(n, state);
+}
+
+static unsigned int
+clients_counters(const struct weft_node *n, const void *state, struct weft_node_set *set)
+{
+	const struct clients *s = state;
+
+	(void)n;
+	*set = (struct weft_node_set){ NULL, "clients", "clients", weft_clients_counters, s->count,
+		WEFT_CLIENTS_N_COUNTERS };
+	return 1;
+}
+
+const struct weft_node_service node_clients = {
+	.name = "clients",
+	.init = clients_init,
+	.fini = clients_fini,
+	.tags = clients_tags,
+	.next = clients_next,
+	.complete = clients_complete,
+	.forget = clients_forget,
+	.poll = clients_poll,
+	.counters = clients_counters,
+};
+
+/* --- control --- */
+
+static struct weft_node_client *
+client_make(struct weft_node *n, const struct weft_node_client_cfg *cfg)
+{
+	struct weft_node_client *c = node_alloc(n, sizeof(*c) + cfg->entries * sizeof(c->op[0]));
+
+	if (c == NULL)
+		return NULL;
+	c->cfg = *cfg;
+	c->current = CLIENT_NONE;
+	for (uint32_t i = 0; i < cfg->entries; i++)
+		c->op[i].next = (uint16_t)(i + 1 < cfg->entries ? i + 1 : CLIENT_NONE);
+	return c;
+}
+
+int
+weft_node_client_add(
+	struct weft_node *n, const struct weft_node_client_cfg *cfg, struct weft_node_client **out)
+{
+	struct clients *s = NODE_SERVICE_OF(n, clients);
+	struct weft_attach_layout l;
+	struct weft_node_client *c;
+	uint16_t slot = 0;
+
+	if (weft_attach_layout(cfg->entries, cfg->data_len, &l) != 0)
+		return -EINVAL;
+	while (slot < WEFT_NODE_CLIENTS && s->client[slot] != NULL)
+		slot++;
+	if (slot == WEFT_NODE_CLIENTS)
+		return -EAGAIN;
+	c = client_make(n, cfg);
+	if (c == NULL)
+		return -ENOMEM;
+	c->slot = slot;
+	weft_attach_server_init(&c->ring, cfg->block, cfg->entries, cfg->data_len);
+	s->client[slot] = *out = c;
+	__atomic_fetch_or(&s->present[slot / 64], WEFT_BIT64(slot % 64), __ATOMIC_RELEASE);
+	return 0;
+}
+
+void
+weft_node_client_leave(struct weft_node_client *c)
+{
+	__atomic_store_n(&c->is_leaving, true, __ATOMIC_RELEASE);
+}
+
+bool
+weft_node_client_is_gone(const struct weft_node_client *c)
+{
+	return __atomic_load_n(&c->is_gone, __ATOMIC_ACQUIRE);
+}
+
+void
+weft_node_client_free(struct weft_node *n, struct weft_node_client *c)
+{
+	struct clients *s = NODE_SERVICE_OF(n, clients);
+
+	s->client[c->slot] = NULL;
+	__atomic_fetch_and(&s->present[c->slot / 64], ~WEFT_BIT64(c->slot % 64), __ATOMIC_RELAXED);
+	node_free(n, c);
+}
+
+unsigned int
+weft_node_client_breach(const struct weft_node_client *c)
+{
+	return __atomic_load_n(&c->breach, __ATOMIC_ACQUIRE);
+}
+
+int
+weft_node_client_open(struct weft_node_client *c, struct weft_node_region *r)
+{
+	for (int i = 0; i < WEFT_ATTACH_REGIONS; i++) {
+		if (c->region[i] != NULL)
+			continue;
+		__atomic_store_n(&c->region[i], r, __ATOMIC_RELEASE);
+		return i;
+	}
+	return -EMFILE;
+}
+
+struct weft_node_region *
+weft_node_client_region(const struct weft_node_client *c, uint32_t handle)
+{
+	return handle < WEFT_ATTACH_REGIONS ? c->region[handle] : NULL;
+}
+
+struct weft_node_region *
+weft_node_client_close(struct weft_node_client *c, uint32_t handle)
+{
+	struct weft_node_region *r = weft_node_client_region(c, handle);
+
+	if (r != NULL)
+		__atomic_store_n(&c->region[handle], NULL, __ATOMIC_RELAXED);
+	return r;
+}
+
+bool
+weft_node_region_is_used(const struct weft_node_region *r)
+{
+	return __atomic_load_n(&r->n_ops, __ATOMIC_ACQUIRE) != 0;
+}
+
+uint64_t
+weft_node_region_generation(const struct weft_node *n, const struct weft_node_region *r)
+{
+	uint64_t sum = 0;
+
+	for (uint16_t i = 0; i < n->n_links; i++) {
+		const struct weft_node_link *l = &n->link[i];
+		const uint64_t g = __atomic_load_n(&l->memory.generation, __ATOMIC_RELAXED);
+
+		if ((r->target[l->pid / 64] >> l->pid % 64 & 1) == 0)
+			continue;
+		if (g == 0)
+			return 0;
+		sum = sum * UINT64_C(0x9E3779B97F4A7C15) + g;
+	}
+	return sum;
+}
