@@ -102,6 +102,14 @@ capture_check_file(const struct daemon *d, const char *capture)
 		cli_two_files("--capture", strchr(d->cfg.captures[i], '=') + 1, "--capture", file);
 }
 
+bool
+capture_is_output(const char *capture)
+{
+	const char *file = strchr(capture, '=');
+
+	return file != NULL && strcmp(file + 1, "-") == 0;
+}
+
 void
 captures_check(const struct daemon *d)
 {

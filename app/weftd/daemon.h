@@ -317,6 +317,9 @@ json_t *duplicates_json(const struct node *n, unsigned int port);
 
 /* --- captures.c --- */
 
+/** Whether a capture, PORT=FILE, goes to standard output. */
+bool capture_is_output(const char *capture);
+
 /**
  * Before anything is opened: ends the program if --capture names no file, or no port of a node
  * here.

@@ -20,6 +20,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "attach.h"
 #include "daemon.h"
 #include "event.h"
 #include "start.h"
@@ -486,6 +487,7 @@ weftd_run(struct daemon *d)
 		if (rc != 0)
 			cli_fail("an lcore could not be started: %s", strerror(-rc));
 	}
+	attach_start();
 	rc = pthread_create(&thread, NULL, weftd_control, d);
 	if (rc != 0)
 		cli_fail("the control thread could not be started: %s", strerror(rc));
@@ -496,6 +498,7 @@ weftd_run(struct daemon *d)
 		if (d->loop[i] != d->main_loop)
 			weft_loop_join(d->loop[i]);
 	seconds = weftd_elapsed_s(&start);
+	attach_end();
 	segments_ended(d);
 	conns_turn_all(d);
 	weftd_tell_of_others(d); /* what came since the control thread looked last */
@@ -549,15 +552,6 @@ weftd_finish(struct daemon *d, double seconds)
 	weft_eal_stop();
 }
 
-/* Whether a capture, PORT=FILE, goes to standard output. */
-static bool
-weftd_is_output(const char *capture)
-{
-	const char *file = strchr(capture, '=');
-
-	return file != NULL && strcmp(file + 1, "-") == 0;
-}
-
 static void
 weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
 {
@@ -570,7 +564,7 @@ weftd_options(struct daemon *d, struct run_options *opts, int argc, char **argv)
 	json_check(d->cfg.json);
 	d->cfg.output_is_taken = json_is_output(d->cfg.json);
 	for (unsigned int i = 0; i < d->cfg.n_captures; i++)
-		d->cfg.output_is_taken |= weftd_is_output(d->cfg.captures[i]);
+		d->cfg.output_is_taken |= capture_is_output(d->cfg.captures[i]);
 	d->cfg.no_text = d->cfg.quiet || d->cfg.output_is_taken;
 }
 
@@ -647,6 +641,8 @@ weftd_open(struct daemon *d)
 		weftd_give_up(d, err);
 	if (rates_init(d) != 0)
 		weftd_give_up(d, "out of memory");
+	if (attach_init(d, err, sizeof(err)) != 0)
+		weftd_give_up(d, err);
 	segments_make_loops(d);
 	report_telemetry(d);
 }
@@ -682,6 +678,7 @@ main(int argc, char **argv)
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
 	weftd_check_runs(&d);
+	attach_prepare(&d);
 	weftd_prepare(&d);
 	weftd_start(&d);
 	sigaction(SIGINT, &sa, NULL);

@@ -10,6 +10,7 @@
  * sends.
  */
 
+#include "attach.h"
 #include "daemon.h"
 
 #include <errno.h>
@@ -228,6 +229,7 @@ segments_make_loop(struct daemon *d, unsigned int lcore, struct weft_poll *polls
 		.on_idle_arg = d,
 	};
 
+	attach_bell(&cfg);
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		cfg.n_polls +=
 			segments_polls_of(&d->node[i], lcore, polls + cfg.n_polls, cfg.n_polls);

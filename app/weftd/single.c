@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "event.h"
+#include "weft_attach_rundir.h"
 #include "weft_file.h"
 #include "weft_lock.h"
 
@@ -27,14 +28,8 @@ static struct daemon *holder_of_locks; /* NULL: nobody holds any */
 void
 run_folder(char *path, size_t len)
 {
-	const char *dir = getenv("XDG_RUNTIME_DIR");
-
-	if (dir != NULL && dir[0] == '/')
-		snprintf(path, len, "%s/weft", dir);
-	else if (geteuid() == 0)
-		snprintf(path, len, "/run/weft");
-	else
-		snprintf(path, len, "/tmp/weft-%u", (unsigned int)geteuid());
+	/* It may be missing still: who needs it makes it, and looks whose it is. */
+	weft_attach_rundir(path, len, false);
 }
 
 /* Whether frames can come to a node from outside this process, and whether by memif. */

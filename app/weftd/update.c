@@ -7,6 +7,7 @@
  * be made leaves everything as it was. On the control thread.
  */
 
+#include "attach.h"
 #include "daemon.h"
 
 #include <errno.h>
@@ -125,6 +126,20 @@ update_tell_hosts(struct daemon *d, struct weft_node_change *const *change)
 	return false;
 }
 
+/* What programs may not do any more has ended before that. False: the run ends. */
+static bool
+update_tell_clients(const struct weft_topo *t)
+{
+	const struct timespec nap = { .tv_nsec = POLL_NS };
+
+	while (!attach_change(t, true)) {
+		if (daemon_is_stopped())
+			return false;
+		nanosleep(&nap, NULL);
+	}
+	return true;
+}
+
 /* Put everything in force; what it replaced is free once every loop has turned. */
 static void
 update_publish(struct daemon *d, struct weft_topo *t)
@@ -139,6 +154,7 @@ update_publish(struct daemon *d, struct weft_topo *t)
 		changed += fabric_publish(&d->node[i]);
 	weft_loop_quiesce();
 	took = update_clock_ns() - from;
+	attach_change(t, false);
 	if (old != d->topo)
 		weft_topo_free(old);
 	d->updates++;
@@ -159,7 +175,7 @@ update_run(struct daemon *d)
 		t = NULL;
 	}
 	if (t != NULL) {
-		if (update_tell_hosts(d, change))
+		if (update_tell_hosts(d, change) && update_tell_clients(t))
 			update_publish(d, t);
 		else
 			weft_topo_free(t);

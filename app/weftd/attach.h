@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Programs attach to hosts of the daemon: sockets, and the thread that answers there. */
+#ifndef ATTACH_H
+#define ATTACH_H
+
+#include "daemon.h"
+
+#define ATTACH_TAGS 256 /* requests that the clients of a host may have open together */
+
+/** Before nodes are made: hosts here take clients. */
+void attach_prepare(struct daemon *d);
+
+/** When the nodes are there: open the sockets. 0, or -errno with a line. */
+int attach_init(struct daemon *d, char *err, size_t err_len);
+
+/** Let programs end naps of a loop whose hosts they use. Once attach_init() was called. */
+void attach_bell(struct weft_loop_cfg *loop);
+
+/** When lcores are about to run: somebody answers. Ends the program where that fails. */
+void attach_start(void);
+
+/**
+ * Rights by the topology @p next, which is about to be in force (@p is_before), or is. False:
+ * operations that may not go on have not ended. Control thread.
+ */
+bool attach_change(const struct weft_topo *next, bool is_before);
+
+/** No lcore runs any more: all clients are told so. */
+void attach_end(void);
+
+#endif /* ATTACH_H */
