@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What the verbs share: the way to the host and its regions, and how what fails is said. */
+
+#include "ctl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli.h"
+#include "json.h"
+#include "progress.h"
+#include "words.h"
+
+void
+ctl_fail(const struct ctl *c, const char *fmt, ...)
+{
+	char line[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	progress_clear();
+	cli_warn("%s", line);
+	exit(c->failure);
+}
+
+/* What happened, and what to do. */
+static const char *
+ctl_words(int rc)
+{
+	switch (rc) {
+	case -EIO: return "memory is poisoned (EIO): write these lines whole to mend them";
+	case -ENXIO: return "no memory is there (ENXIO): see what the device has in the topology";
+	case -EACCES:
+		return "the fabric does not let this host do that, or not any more (EACCES): see "
+		       "its rights in the topology";
+	case -ETIMEDOUT:
+		return "the way to the memory was lost (ETIMEDOUT), what was written may or may "
+		       "not be there: see the daemon's links, and do it again";
+	case -ESTALE:
+		return "the memory is another than the one that was opened (ESTALE), its content "
+		       "was lost: start again";
+	case -ESHUTDOWN:
+		return "the daemon left, or detached this client (ESHUTDOWN): start again when it "
+		       "runs";
+	default: return strerror(-rc);
+	}
+}
+
+void
+ctl_fail_at(const struct ctl *c, const struct ctl_region *r, uint64_t off, int rc)
+{
+	ctl_fail(c, "%s %s at 0x%" PRIx64 ": %s", c->verb, r->name, off, ctl_words(rc));
+}
+
+void
+ctl_fail_call(const struct ctl *c, const struct ctl_region *r)
+{
+	ctl_fail(c, "%s %s: %s", c->verb, r->name, weft_error(c->w));
+}
+
+void
+ctl_judge_stop(const struct ctl *c, const struct ctl_region *r, uint64_t off)
+{
+	if (cli_is_stopped())
+		ctl_fail(c, "%s %s at 0x%" PRIx64 ": stopped by a signal before it was done",
+			c->verb, r->name, off);
+}
+
+void
+ctl_attach(struct ctl *c, const struct weft_attach_opts *opts)
+{
+	const char *host = c->opt.socket != NULL ? c->opt.socket : c->opt.node;
+	char here[4096];
+
+	/* To the library what has no slash is a name. */
+	if (c->opt.socket != NULL && strchr(host, '/') == NULL) {
+		snprintf(here, sizeof(here), "./%s", host);
+		host = here;
+	}
+	if (weft_attach(host, opts, &c->w) != 0)
+		ctl_fail(c, "%s", weft_error(NULL));
+}
+
+void
+ctl_open(struct ctl *c, const char *name, int flags, struct ctl_region *r)
+{
+	struct weft_region_info info;
+	int rc;
+
+	if (c->w == NULL)
+		ctl_attach(c, NULL);
+	rc = weft_open(c->w, name, flags, &r->r);
+	if (rc == -ENOENT || rc == -EINVAL || rc == -ERANGE)
+		cli_usage("%s", weft_error(c->w));
+	if (rc != 0 || weft_info(r->r, &info) != 0)
+		ctl_fail(c, "%s", weft_error(c->w));
+	r->name = name;
+	r->size = info.size;
+}
+
+uint64_t
+ctl_bytes(const char *what, const char *text)
+{
+	uint64_t v;
+
+	if (!words_bytes(text, &v))
+		cli_usage("%s: expected bytes such as 4096, 0x1000, 64K, 1M, 2G or 1T, got \"%s\"",
+			what, text);
+	return v;
+}
+
+void
+ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, uint64_t size)
+{
+	if (off > r->size || size > r->size - off)
+		cli_usage("%s %s: expected bytes within its %" PRIu64 ", got %" PRIu64
+			  " from offset %" PRIu64 " on",
+			c->verb, r->name, r->size, size, off);
+}
+
+uint64_t
+ctl_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+void
+ctl_print_json(const struct ctl *c, struct json_t *o)
+{
+	const int rc = json_write("-", o);
+
+	json_decref(o);
+	if (rc != 0)
+		ctl_fail(c, "%s --json: standard output: %s", c->verb, strerror(-rc));
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What the verbs of weftctl share. A verb is a row of the table in main.c and a function that is
+ * declared here; it returns the exit status, or ends the program by itself.
+ */
+#ifndef CTL_H
+#define CTL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "weft.h"
+
+/** Tags of options: those that not every verb takes. */
+enum {
+	CTL_OUT = 1,
+	CTL_INPUT = 2,
+	CTL_BENCH = 4,
+	CTL_JSON = 8,
+};
+
+enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
+
+struct ctl_options {
+	const char *node;
+	const char *socket;
+	const char *out; /* NULL: hexdump */
+	const char *file; /* NULL: standard input, unless there is `hex` */
+	const char *hex;
+	uint64_t bench_size; /* bytes of an operation */
+	uint32_t bench_depth;
+	double bench_seconds;
+	enum ctl_bench_op bench_op;
+	bool is_json;
+	bool is_forced;
+};
+
+struct ctl {
+	struct ctl_options opt;
+	const char *verb; /* such as "mem read", for errors and progress */
+	char *const *operand; /* as many as the verb has */
+	int failure; /* exit status of what cannot be done */
+	struct weft *w; /* NULL until ctl_open() or ctl_attach() */
+};
+
+/** A region that is open. */
+struct ctl_region {
+	struct weft_region *r;
+	const char *name; /* as it was asked for */
+	uint64_t size;
+};
+
+/** Print one line on stderr and end with the verb's status for what cannot be done. */
+void ctl_fail(const struct ctl *c, const char *fmt, ...)
+	__attribute__((noreturn, format(printf, 2, 3)));
+
+/** The same for an operation that is done: what went wrong at an offset of a region. */
+void ctl_fail_at(const struct ctl *c, const struct ctl_region *r, uint64_t off, int rc)
+	__attribute__((noreturn));
+
+/** The same for a call of the library, which has words for it. */
+void ctl_fail_call(const struct ctl *c, const struct ctl_region *r) __attribute__((noreturn));
+
+/** End the program if a signal asked for it. */
+void ctl_judge_stop(const struct ctl *c, const struct ctl_region *r, uint64_t off);
+
+/** Attach to the host that the options name. @p opts may be NULL. */
+void ctl_attach(struct ctl *c, const struct weft_attach_opts *opts);
+
+/** Open a region for WEFT_READ or WEFT_WRITE. */
+void ctl_open(struct ctl *c, const char *name, int flags, struct ctl_region *r);
+
+/** Bytes of an operand; cli_usage() if it is no such number. */
+uint64_t ctl_bytes(const char *what, const char *text);
+
+/** cli_usage() unless so many bytes from that offset are within the region. */
+void ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, uint64_t size);
+
+/** Nanoseconds of a clock that never goes back. */
+uint64_t ctl_now_ns(void);
+
+/** Print an object as JSON and forget it. */
+struct json_t;
+void ctl_print_json(const struct ctl *c, struct json_t *o);
+
+int mem_list(struct ctl *c);
+int mem_read(struct ctl *c);
+int mem_write(struct ctl *c);
+int mem_fill(struct ctl *c);
+int mem_cmp(struct ctl *c);
+int mem_dump(struct ctl *c);
+int mem_load(struct ctl *c);
+int mem_bench(struct ctl *c);
+
+#endif /* CTL_H */

@@ -1,0 +1,298 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weftctl over a file in place of a fabric (test/lib/weft_stub.c): every verb, what it says, its exit status, and that
+# output files are whole or not there.
+. "$(dirname "$0")/lib.sh"
+
+ctl=$WEFT_BUILD/test/smoke/weftctl_stub
+cd "$work"
+export WEFT_STUB=$work/mem
+py() { /usr/bin/python3 -S -c "import sys; $1" "${@:2}"; }
+mem() { timeout 60 "$ctl" mem "$@"; }
+# Random: no two pieces are the same
+py 'import random; sys.stdout.buffer.write(random.Random(7).randbytes(3000000))' >data
+fresh() { cp data mem; }
+fresh
+
+# list
+cat >want <<-'T'
+	REGION   TARGET           SIZE  GRANULE RIGHTS GENERATION
+	g0       d0            3000000        - rw     fedcba9876543210
+	r0       d1                 4K      256 r      -
+T
+mem list >out
+cmp out want || die "mem list says $(cat out)"
+mem list --json >out
+same "mem list --json" "{'node': 'h0', 'regions': [{'name': 'g0', 'target': 'd0', 'size': 3000000, 'granule': 0,
+'rights': 'rw', 'generation': 'fedcba9876543210'}, {'name': 'r0', 'target': 'd1', 'size': 4096, 'granule': 256,
+'rights': 'r', 'generation': None}]}" "$(json out o | sed "s/0, 'rights'/0,\n'rights'/; s/256, 'rights'/256,\n'rights'/")"
+for host in "--node h0" "--socket h0.sock" "--socket ./h0.sock"; do
+	# shellcheck disable=SC2086
+	"$ctl" $host mem list >out || die "$host is not found"
+done
+
+# read: the form of hexdump, and bytes
+dd if=data bs=1 skip=5000 count=777 status=none >part
+mem read g0 5000 777 >out
+if command -v hexdump >/dev/null; then
+	hexdump -C -s 5000 -n 777 data >want
+	cmp out want || die "mem read does not show what hexdump does"
+	py 'import random; r = random.Random(3)
+for n in range(400): sys.stdout.buffer.write(bytes([r.choice(b"\0A")]) * r.choice([1, 8, 16, 32, 64]))' >mem
+	size=$(stat -c %s mem)
+	hexdump -C mem >want
+	mem read g0 0 "$size" >out
+	cmp out want || die "mem read does not show runs as hexdump does"
+	fresh
+else
+	echo "note: hexdump (package bsdextrautils) is not there, so it was not asked"
+fi
+mem read g0 5000 777 --out out
+cmp out part || die "mem read --out has other bytes"
+mem read g0 5000 777 --out - >out
+cmp out part || die "mem read --out - has other bytes"
+mem read g0:0x1000+4K 904 777 --out out
+cmp out part || die "mem read of a part of a region has other bytes"
+mem read g0 5000 777 --json >out
+same "mem read --json" "h0 g0 5000 777 $(od -An -v -tx1 part | tr -d ' \n')" \
+	"$(json out '" ".join(str(o[k]) for k in ("node", "region", "offset", "size", "data"))')"
+same "mem read of nothing" "" "$(mem read g0 3000000 0)"
+
+# dump: modes, links and FIFOs
+umask 027
+mem dump g0 new
+same "mode of a new file" 640 "$(stat -c %a new)"
+umask 022
+cmp new data || die "mem dump has other bytes"
+chmod 604 new
+mem dump r0 new
+cmp new <(head -c 4096 data) || die "mem dump does not replace a file"
+same "mode of a file that was there" 604 "$(stat -c %a new)"
+mem dump g0 - >out
+cmp out data || die "mem dump to standard output has other bytes"
+mkfifo pipe
+exec 4<>pipe
+cat pipe >out 4>&- &
+mem dump g0 pipe
+exec 4>&-
+wait $!
+cmp out data || die "mem dump to a FIFO has other bytes"
+[ -p pipe ] || die "mem dump replaced a FIFO"
+echo old >there
+ln -s there link
+if [ "$(id -u)" -eq 0 ]; then
+	refuses 'mem dump link: a symbolic link, which root does not follow' "$ctl" mem dump g0 link
+	same "what a link leads to" old "$(cat there)"
+else
+	mem dump g0 link
+	cmp there data || die "mem dump did not follow a link"
+fi
+[ -L link ] || die "mem dump replaced a link"
+
+# write, load, fill
+expect() { # WHAT PYTHON: what the memory must be, of data d
+	py 'd = bytearray(open("data", "rb").read()); exec(sys.argv[1]); sys.stdout.buffer.write(d)' "$2" >want
+	cmp mem want || die "$1: the memory is not what it must be"
+	fresh
+}
+mem write g0 100 --hex "00ff 1234
+Ab"
+expect "write --hex" 'd[100:105] = b"\0\xff\x12\x34\xab"'
+mem write g0 0x10 --hex ""
+expect "write nothing" ''
+head -c 300000 data >part
+mem write g0 12345 --file part
+expect "write --file" 'd[12345:312345] = d[:300000]'
+mem write g0 12345 <part
+expect "write of a file at standard input" 'd[12345:312345] = d[:300000]'
+dd if=part bs=777 status=none | mem write g0 1K --file -
+expect "write of a pipe" 'd[1024:301024] = d[:300000]'
+{
+	dd bs=1 count=1000 of=/dev/null status=none
+	mem write g0 0
+} <part
+expect "write of a file from where it stands" 'd[:299000] = d[1000:300000]'
+mem write g0:1K+64K 512 --file <(head -c 1000 part)
+expect "write to a part of a region" 'd[1536:2536] = d[:1000]'
+tac data >other
+head -c 3000000 other >full
+mem load g0 full
+cmp mem full || die "mem load wrote other bytes"
+fresh
+mem load g0 - < <(tail -c +1001 part)
+expect "load of a pipe" 'd[:299000] = d[1000:300000]'
+mem fill g0 70000 0x30000 0xA5
+expect "fill" 'd[70000:70000 + 0x30000] = b"\xa5" * 0x30000'
+mem fill g0 2999999 1 7
+expect "fill of the last byte" 'd[2999999] = 7'
+
+# cmp
+mem cmp g0 0 data || die "what is equal differs"
+mem cmp g0:0x1000+777 0 <(tail -c +4097 data | head -c 777) || die "a part that is equal differs"
+mem cmp g0 0 - < <(cat data) || die "a pipe that is equal differs"
+tail -c +5001 data | mem cmp g0 5000 - || die "what is equal from an offset on differs"
+differs() { # TEXT COMMAND...: status 1, and that line on stdout or stderr
+	local want=$1 got=0
+	shift
+	mem cmp "$@" >out 2>&1 || got=$?
+	same "status of mem cmp $*" 1 $got
+	same "mem cmp $*" "$want" "$(cat out)"
+}
+py 'd = bytearray(open("data", "rb").read()); d[200000] ^= 1; d[2000000] ^= 1; sys.stdout.buffer.write(d)' >other
+byte() { od -An -tx1 -j "$2" -N 1 "$1" | tr -d ' '; }
+differs "g0 other differ: byte 200001 (0x30d40): 0x$(byte data 200000) there, 0x$(byte other 200000) in other" g0 0 other
+tail -c +100001 other >tail
+differs "g0 tail differ: byte 100001 (0x30d40): 0x$(byte data 200000) there, 0x$(byte other 200000) in tail" g0 100000 tail
+mem cmp g0 0 part || die "a file that is shorter and equal differs"
+mem cmp g0 0 - < <(cat part) || die "a pipe that is shorter and equal differs"
+differs "weftctl_stub: EOF on g0:0+300000 after byte 300000" g0:0+300000 0 data
+differs "weftctl_stub: EOF on /dev/null which is empty" g0 0 /dev/null
+mem cmp g0 0 other --json >out && die "a difference is none in JSON"
+same "mem cmp --json" "False 200001 200000 True" \
+	"$(json out '"%s %d %d %s" % (o["equal"], o["byte"], o["offset"], o["region_byte"] ^ o["file_byte"] == 1)')"
+mem cmp g0:0+300000 0 data --json >out && die "an end is none in JSON"
+same "mem cmp --json at an end" "False 300000 g0:0+300000" "$(json out '"%s %d %s" % (o["equal"], o["byte"], o["eof"])')"
+
+# bench
+mem bench r0 --seconds 0.1 --json >out
+same "mem bench --json" "h0 r0 read 64 32" "$(json out '" ".join(str(o[k]) for k in ("node", "region", "op", "size", "depth"))')"
+json out 'o["ops"] > 0 and abs(o["ops_per_s"] * o["seconds"] - o["ops"]) < 1 and
+	o["latency_ns"]["p50"] <= o["latency_ns"]["p99"] <= o["latency_ns"]["p99_9"] <= o["latency_ns"]["max"]' | grep -q True ||
+	die "mem bench --json: $(cat out)"
+mem bench g0 --seconds 0.05 --size 4K --depth 1 | grep -q 'ops/s' || die "mem bench says no rate"
+cmp mem data || die "mem bench writes without being asked"
+mem bench g0 --op write --force --seconds 0.05 --size 256 --depth 100 >out
+cmp -s mem data && die "mem bench --op write writes nothing"
+fresh
+
+# What fails on the way: status 1, a line with the place; no file is left, and the old one is as it was
+poison() { WEFT_STUB_BAD=0x30d40 refuses "$@"; }
+echo old >kept
+poison 'mem dump g0 at 0x30d40: memory is poisoned (EIO)' "$ctl" mem dump g0 kept
+same "a file after a dump that failed" old "$(cat kept)"
+poison 'mem read g0:128K+128K at 0x10d40: memory is poisoned' "$ctl" mem read g0:128K+128K 0 128K --out gone
+[ "$(echo kept.* gone*)" = "kept.* gone*" ] || die "files are left: $(echo kept.* gone*)"
+poison 'mem fill g0 at 0x30d40: ' "$ctl" mem fill g0 0 1M 0
+poison 'mem load g0 at 0x30d40: ' "$ctl" mem load g0 full
+poison 'mem bench g0 at 0x30d40: ' "$ctl" mem bench g0 --size 1M --seconds 30
+fresh
+WEFT_STUB_BAD=0x30d40 refuses_with 2 'mem cmp g0 at 0x30d40: ' "$ctl" mem cmp g0 0 data
+WEFT_STUB_BAD=0x49440 mem cmp g0:0+300000 0 part || die "what is behind a part of a region matters"
+WEFT_STUB_BAD=0x49440 mem cmp g0 0 part || die "what is behind the end of a file matters"
+for rc in "6 no memory is there" "13 the fabric does not let" "110 the way to the memory was lost" "116 the memory is another"; do
+	WEFT_STUB_RC=${rc%% *} WEFT_STUB_BAD=0 refuses "mem read g0 at 0x0: ${rc#* }" "$ctl" mem read g0 0 64
+done
+WEFT_STUB_LIFE=3 refuses 'mem dump g0: the daemon left' "$ctl" mem dump g0 kept
+same "a file after a daemon that died" old "$(cat kept)"
+WEFT_STUB_LIFE=100 refuses 'mem bench g0: the daemon left' "$ctl" mem bench g0 --seconds 30
+WEFT_STUB='' refuses 'no daemon serves a host' "$ctl" mem list
+refuses 'h7: no such host' "$ctl" --node h7 mem list
+refuses_with 2 'h7: no such host' "$ctl" --node h7 mem cmp g0 0 data
+refuses 'r0: no right to it' "$ctl" mem fill r0 0 1 0
+
+# Outputs that take nothing. A device of the machine is not put at risk: root could replace it.
+if [ "$(id -u)" -ne 0 ]; then
+	full=/dev/full
+else
+	full=$work/no-room
+	mknod "$full" c 1 7 2>err || true
+fi
+refuses 'mem dump nowhere/x: No such file' "$ctl" mem dump g0 nowhere/x
+refuses 'mem dump .: Is a directory' "$ctl" mem dump g0 .
+if echo x 2>err >"$full" || ! grep -q 'No space' err; then
+	echo "note: devices cannot be made here, so no dump went to one that is full"
+else
+	refuses "mem dump $full: could not be written whole: No space left" "$ctl" mem dump g0 "$full"
+	[ -c "$full" ] || die "mem dump replaced a device"
+fi
+for command in "list" "list --json" "read g0 0 64" "read g0 0 64 --json" "read g0 0 1M --out -" "dump g0 -" "bench g0 --seconds 0.01"; do
+	refuses 'standard output' bash -c "exec $ctl mem $command >/dev/full"
+	refuses 'standard output' bash -c "exec $ctl mem $command >&-"
+done
+refuses_with 2 'standard output' bash -c "exec $ctl mem cmp g0 0 other >/dev/full"
+got=0
+timeout 20 "$ctl" mem read g0 0 2M 2>err | head -n 1 >out || got=$?
+[ ! -s err ] || die "a reader that goes is told of: $(cat err)"
+
+# Signals
+mkfifo slow
+"$ctl" mem load g0 slow 2>err &
+pid=$!
+pids+=("$pid")
+exec 3>slow
+echo begin >&3
+kill -TERM "$pid"
+got=0
+wait "$pid" || got=$?
+exec 3>&-
+same "status after a signal" 1 $got
+grep -q 'stopped by a signal' err || die "after a signal: $(cat err)"
+
+# Progress: on a terminal, and gone at the end
+truncate -s 80M mem
+py 'import os, pty, subprocess
+master, slave = pty.openpty()
+child = subprocess.Popen(sys.argv[1:], stderr=slave, stdout=subprocess.DEVNULL)
+os.close(slave)
+said = b""
+try:
+    while (part := os.read(master, 4096)):
+        said += part
+except OSError:
+    pass
+sys.stdout.buffer.write(said)
+sys.exit(child.wait())' "$ctl" mem dump g0 big >out || die "mem dump on a terminal fails"
+grep -q 'mem dump g0: .* of 80 MiB' out || die "no progress on a terminal: $(cat out)"
+[ "$(tail -c 4 out | od -An -c | tr -d ' ')" = '\r033[K' ] || die "progress is left: $(od -c out | tail)"
+mem dump g0 big 2>err
+[ ! -s err ] || die "progress where no terminal is: $(cat err)"
+cmp mem big || die "mem dump of 80 MiB has other bytes"
+fresh
+
+# What makes no sense: status 2, and nothing is written
+misused 'expected one of mem list, mem read' "$ctl"
+misused 'got "mem"' "$ctl" mem
+misused 'got "mem peek"' "$ctl" mem peek
+misused 'got "memory list"' "$ctl" memory list
+misused 'mem list: expected no operands, got 1' "$ctl" mem list x
+misused 'mem read: expected REGION OFFSET SIZE, got 2' "$ctl" mem read g0 0
+misused 'mem fill: expected REGION OFFSET SIZE BYTE, got 3' "$ctl" mem fill g0 0 1
+misused 'mem cmp: expected REGION OFFSET FILE, got 4' "$ctl" mem cmp g0 0 data data
+misused 'expected --node or --socket, got both' "$ctl" --node h0 --socket h0.sock mem list
+misused '--node: expected a name, got "./h0.sock"' "$ctl" --node ./h0.sock mem list
+misused '--hex: expected an option of mem read' "$ctl" mem read g0 0 1 --hex 00
+misused '--out: expected an option of mem dump' "$ctl" mem dump g0 x --out y
+misused '--json: expected an option of mem fill' "$ctl" mem fill g0 0 1 0 --json
+misused '--depth: expected an option of mem list' "$ctl" mem list --depth 2
+misused 'expected --file or --hex, got both' "$ctl" mem write g0 0 --hex 00 --file data
+misused 'expected --json or --out, got both' "$ctl" mem read g0 0 1 --json --out x
+WEFT_STUB=$work/big misused 'expected 16M or less' "$ctl" mem read --json g0 0 17M
+for bad in "" x 0x 1k -- 1.5M 99999999999999999999 16777216T; do
+	misused 'OFFSET: expected bytes such as' "$ctl" mem read g0 -- "$bad" 1
+	misused 'SIZE: expected bytes such as' "$ctl" mem fill g0 0 -- "$bad" 1
+done
+misused 'BYTE: expected a number of 0 to 255' "$ctl" mem fill g0 0 1 256
+misused 'BYTE: expected a number of 0 to 255' "$ctl" mem fill g0 0 1 ff
+misused '--hex: expected pairs of hex digits' "$ctl" mem write g0 0 --hex 001
+misused '--hex: expected pairs of hex digits' "$ctl" mem write g0 0 --hex "00 0 1"
+misused 'got "xy" behind 1 bytes' "$ctl" mem write g0 0 --hex 00xy
+misused 'g9: no such region' "$ctl" mem read g9 0 1
+misused 'not within the region' "$ctl" mem read g0:2M+2M 0 1
+misused 'expected bytes within its 3000000, got 2 from offset 2999999' "$ctl" mem read g0 2999999 2
+misused 'expected bytes within its 3000000, got 18446744073709551615 from offset 1' "$ctl" mem fill g0 1 0xffffffffffffffff 0
+misused 'expected bytes within its 3000000, got 0 from offset 3000001' "$ctl" mem cmp g0 3000001 data
+misused 'expected bytes within its 4096, got 8192' "$ctl" mem bench r0 --size 8K
+misused 'got 3000000 of data; nothing was written' "$ctl" mem write g0 1 --file data
+misused 'standard input; those were written' bash -c "cat data | $ctl mem write g0:0+1M 0"
+misused 'mem load nowhere: No such file' "$ctl" mem load g0 nowhere
+misused 'mem load .: expected a file, got a folder' "$ctl" mem load g0 .
+misused 'mem write standard input: Bad file descriptor' bash -c "exec $ctl mem write g0 0 <&-"
+misused 'mem cmp nowhere: No such file' "$ctl" mem cmp g0 0 nowhere
+misused 'mem bench --op write overwrites g0' "$ctl" mem bench g0 --op write
+misused '--op: expected one of read, write, got "erase"' "$ctl" mem bench g0 --op erase
+misused '--size: expected 1 to 1M, got "2M"' "$ctl" mem bench g0 --size 2M
+misused '--depth: expected a number of 1 to 4096' "$ctl" mem bench g0 --depth 0
+misused '--seconds: expected seconds' "$ctl" mem bench g0 --seconds 0
+misused 'expected operations under way of less than 64M' "$ctl" mem bench g0 --size 1M --depth 64
+cmp mem data || die "what makes no sense was written"
+echo "weftctl does what it says"
