@@ -263,7 +263,7 @@ MUTATIONS = [
     ("an answer by memory that is gone is looked at", "lib/mem/traffic.c",
      "\tu->renewed = true;\n", "\tu->renewed = t->n_units == 0;\n", "test/unit/test_mem_uio_requester"),
     ("a host sends only while all its links are up", "lib/node/host.c",
-     "!h->is_done && n->was_up)", "!h->is_done && weft_node_is_up(n))"),
+     "may_ask && n->was_up &&", "may_ask && weft_node_is_up(n) &&"),
     ("a choice that cannot begin is waited for", "lib/mem/traffic.c",
      "is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;",
      "weft_rand_seed(&t->rand, t->issued);\n\t"
