@@ -133,7 +133,7 @@ again=(WEFT_TEST_AGAIN=1 WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000)
 
 # suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
-	local dir=$1 name=$2 n log env=()
+	local dir=$1 name=$2 n rc log env=()
 	shift 2
 	while [[ ${1:-} = *=* ]] && [[ $1 != -* ]]; do
 		env+=("$1")
@@ -142,6 +142,7 @@ suite() {
 	log=$work/meson-$name.log
 	env "${env[@]}" meson test -C "$dir" --no-rebuild --print-errorlogs --logbase "log-$name" \
 		--num-processes "$jobs" "$@" >"$log" 2>&1
+	rc=$?
 	grep -E '^ *[0-9]+/[0-9]+ .*(FAIL|ERROR|TIMEOUT|SKIP)' "$log"
 	for word in Fail Timeout 'Unexpected Pass'; do
 		n=$(sed -n "s/^$word: *\([0-9]*\) *$/\1/p" "$log" | tail -n 1)
@@ -151,7 +152,7 @@ suite() {
 	# No count at all: meson itself failed.
 	[ -n "$n" ] || {
 		tail -n 20 "$log"
-		fail "suite $name did not run"
+		fail "suite $name did not run: meson's exit status is $rc"
 	}
 	passed=$((passed + ${n:-0}))
 	n=$(sed -n 's/^Skipped: *\([0-9]*\) *$/\1/p' "$log" | tail -n 1)
