@@ -125,7 +125,9 @@ end
 [ "$(both end doubted)" -le 20 ] || die "too many sessions ended"
 grep -hq 'that it did not send' "$work/h0.log" "$work/g0.log" || die "nobody was told"
 cat "$work"/?0.log | grep -q ' frames in the name of .*, that were sent before or are of no session' || die "frames of an old session were not said"
-same "events by kind" True "$(json "$work/g0.json" 'o["event_counts"].get("replayed", 0) >= 250')"
+# Told where the session stands for a while; which end that is, the attack decides.
+replayed=$(for n in g h; do json "$work/${n}0.json" 'o["event_counts"].get("replayed", 0)'; done | sort -n | tail -n 1)
+[ "$replayed" -ge 250 ] || die "only $replayed frames were said to be played back, at the end that said most"
 json "$work/g0.json" 'o["nodes"][0]["drops"].get("session", 0)' | grep -q '[0-9]' || die "no drops"
 
 # cxl mode. What is lost there is judged by test/unit/link: a socket that overflows loses true frames too.
