@@ -25,4 +25,4 @@ command -v "$fmt" >/dev/null || {
 mode=-i
 [ "${CHECK:-0}" = 1 ] && mode="--dry-run -Werror"
 # shellcheck disable=SC2086
-find lib app test examples drivers -name '*.[ch]' 2>/dev/null | sort | xargs -P "$(nproc)" -n 50 "$fmt" $mode
+find lib app test examples drivers plugins -name '*.[ch]' 2>/dev/null | sort | xargs -P "$(nproc)" -n 50 "$fmt" $mode

@@ -9,7 +9,8 @@ libisal-dev libipsec-mb-dev libnuma-dev libyaml-dev libjansson-dev libssl-dev ip
 
 # To run every test, beyond that.
 WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev libpcap-dev python3-numpy
-python3-cryptography python3-cryptography-vectors python3-matplotlib dpdk-dev tshark jq spin valgrind"
+python3-cryptography python3-cryptography-vectors python3-matplotlib dpdk-dev tshark jq spin valgrind
+nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio"
 
 
 # weft_apt LOG WORD...: apt-get as root. What it says goes to LOG; how far it is, to stdout.

@@ -22,7 +22,7 @@ import sys
 import tempfile
 import unicodedata
 
-FOLDERS = ("app", "doc", "drivers", "lib", "test", "usertools")
+FOLDERS = ("app", "doc", "drivers", "examples", "lib", "plugins", "test", "usertools")
 NOT = {os.path.join("test", "vectors"), os.path.join("test", "fuzz", "corpus")}
 # Files that programs write, and files of other projects.
 NOT_OURS = {"report.md"}

@@ -17,7 +17,7 @@ import sys
 
 import tree
 
-FOLDERS = ("app", "drivers", "lib")
+FOLDERS = ("app", "drivers", "lib", "plugins")
 
 # The formatter puts the name of a function that is defined at the beginning of a line, below its type
 # and attributes.
@@ -32,7 +32,7 @@ def prefixes(path):
     if stem.startswith("weft_"):
         return {"weft"}
     rooms = set(parts[1:-1]) | {parts[1].replace("weft-", "")}
-    words = set(stem.split("_")) - {"priv"} | rooms
+    words = set(re.split("[-_]", stem)) - {"priv"} | rooms
     return words | {word[:-1] for word in words if word.endswith("s")}
 
 
