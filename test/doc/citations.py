@@ -313,7 +313,7 @@ def self_test():
 def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     here = os.path.dirname(os.path.abspath(__file__))
-    p.add_argument("--top", default=os.path.join(here, "..", ".."), help="the tree to look at")
+    p.add_argument("top", nargs="?", default=os.path.join(here, "..", ".."), help="the tree to look at")
     p.add_argument("--rules", action="store_true", help="rules that no code, or no test, cites")
     p.add_argument("--list", action="store_true", help="every citation: file, line, section")
     args = p.parse_args()
