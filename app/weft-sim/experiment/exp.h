@@ -42,6 +42,7 @@ struct exp_row {
 struct exp {
 	uint64_t seed;
 	bool quick;
+	bool brief;
 	unsigned int threads;
 	struct weft_codec codec;
 	struct exp_row row[EXP_ROWS_MAX];
@@ -96,18 +97,20 @@ typedef void (*exp_work_fn)(const struct exp *x, unsigned int i, uint64_t seed, 
 void exp_work(const struct exp *x, const char *topic, exp_work_fn fn, unsigned int n,
 	uint64_t sum[EXP_SUMS]);
 
-/** @p full, or less of it in a quick run. */
+/** @p full, or less of it in a quick run, and in a brief one next to nothing. */
 static inline uint64_t
 exp_sample(const struct exp *x, uint64_t full)
 {
-	return x->quick ? full / 20 : full;
+	const uint64_t n = x->brief ? full / 1000 : x->quick ? full / 20 : full;
+
+	return n != 0 ? n : 1;
 }
 
 /** The same for what is so rare that a twentieth might not show it at all. */
 static inline uint64_t
 exp_sample_rare(const struct exp *x, uint64_t full)
 {
-	return x->quick ? full / 5 : full;
+	return x->brief ? exp_sample(x, full) : x->quick ? full / 5 : full;
 }
 
 /** @p n flits of random bytes with CRC and FEC. */

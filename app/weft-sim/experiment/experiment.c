@@ -25,6 +25,7 @@ struct options {
 	uint64_t seed;
 	unsigned int threads;
 	bool quick;
+	bool brief;
 	uint8_t name; /* of experiment_words */
 };
 
@@ -56,6 +57,8 @@ static const struct cli_option options[] = {
 	{ "seed", "S", "1", "seed of the sample", CLI_NUMBER(seed, 0, UINT64_MAX) },
 	{ "quick", NULL, NULL, "a twentieth of the sample, a fifth of what is rare",
 		CLI_FLAG(quick) },
+	{ "brief", NULL, NULL, "a thousandth, which shows that all of it runs, and little more",
+		CLI_FLAG(brief) },
 	{ "threads", "N", NULL, "threads to work on (CPUs, 2 at most); results do not depend on it",
 		CLI_NUMBER(threads, 1, 1024) },
 	{ "json", "FILE|-", NULL, "write rows and plots' data as JSON", CLI_TEXT(json) },
@@ -186,6 +189,7 @@ experiment_main(int argc, char **argv)
 	json_check_option("--csv", o.csv);
 	x.seed = o.seed;
 	x.quick = o.quick;
+	x.brief = o.brief;
 	x.threads = o.threads;
 	x.crc = json_array();
 	x.fit = json_array();

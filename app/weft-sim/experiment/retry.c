@@ -111,14 +111,15 @@ retry_cut_row(struct exp *x, unsigned int frame_flits, unsigned int frames)
 {
 	struct exp_row *r = exp_row(x, "round trips until a burst of lost frames is made good",
 		"burst%u_f%u", frames, frame_flits);
+	const unsigned int cuts = x->brief ? 1 : CUTS;
 	uint64_t lost = 0;
 
-	for (unsigned int at = 0; at < CUTS; at++)
+	for (unsigned int at = 0; at < cuts; at++)
 		lost += retry_cut_useful(x, r, frame_flits, 0, at) -
 		        retry_cut_useful(x, r, frame_flits, frames, at) -
 		        (uint64_t)frames * frame_flits;
-	r->measured = (double)(int64_t)lost / CUTS / (2 * WAY_SLOTS);
-	r->sample = CUTS;
+	r->measured = (double)(int64_t)lost / cuts / (2 * WAY_SLOTS);
+	r->sample = cuts;
 	r->note = "events: replays and time-outs, sample: bursts";
 }
 
