@@ -1,0 +1,13 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs on the fabric while a program, the switch, the link, the GFD or the daemon of their host is killed or
+# stands still at a random moment. WEFT_KILLS=N for more than a round of each; WEFT_TEST_SEED=N repeats one.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+unset WEFT_SOCKET
+preload=""
+! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || preload=$(gcc -print-file-name=libasan.so)
+LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 "$here/attach_kill.py" "$WEFT_BUILD" "$work" \
+	--rounds "${WEFT_KILLS:-5}" ${WEFT_TEST_SEED:+--seed "$WEFT_TEST_SEED"} &
+pids+=($!)
+wait $! || die "see above"
