@@ -137,12 +137,14 @@ weft_build() {
 }
 
 # weft_driver_headers BUILD DIR: the folder with headers for DPDK drivers: what BUILD was configured
-# with if it still is for the DPDK installed, else DIR, filled if need be. Fails with one line.
+# with if it still is for the DPDK installed and has what the newest driver needs, else DIR, filled if
+# need be. Fails with one line.
 weft_driver_headers() {
 	local used version
 	version=$(dpkg-query -W -f '${Version}' libdpdk-dev 2>/dev/null)
 	used=$(weft_option "$1" dpdk_driver_headers)
-	if [ -z "$used" ] || [ "$(cat "$used/version" 2>/dev/null)" != "$version" ]; then
+	if [ -z "$used" ] || [ "$(cat "$used/version" 2>/dev/null)" != "$version" ] ||
+		[ ! -s "$used/rte_dmadev_pmd.h" ]; then
 		usertools/driver-headers.sh "$2" || return 1
 		used=$(readlink -f "$2")
 	fi

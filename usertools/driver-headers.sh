@@ -18,7 +18,7 @@ case ${1:-} in
 -*) misused ;;
 esac
 [ $# -eq 1 ] || misused
-headers="ethdev_driver.h ethdev_vdev.h bus_vdev_driver.h dev_driver.h bus_driver.h"
+headers="ethdev_driver.h ethdev_vdev.h bus_vdev_driver.h dev_driver.h bus_driver.h rte_dmadev_pmd.h"
 
 fail() {
 	echo "driver-headers.sh: $*" >&2
@@ -32,7 +32,13 @@ version=$(dpkg-query -W -f '${Version}' libdpdk-dev 2>/dev/null) ||
 	fail "the package libdpdk-dev is not installed, so its sources cannot be chosen"
 mkdir -p "$1" 2>/dev/null || fail "$1: the folder cannot be made"
 dir=$(cd "$1" && pwd)
-if [ "$(cat "$dir/version" 2>/dev/null)" = "$version" ]; then
+# A folder that an earlier release filled has fewer of them.
+has_all() {
+	for header in $headers; do
+		[ -s "$dir/$header" ] || return 1
+	done
+}
+if [ "$(cat "$dir/version" 2>/dev/null)" = "$version" ] && has_all; then
 	exit 0
 fi
 

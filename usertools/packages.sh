@@ -3,7 +3,7 @@
 # What Weft needs on Debian 12, and a function that installs what is missing of a list. Sourced by
 # the scripts beside it.
 
-# To build and run. xz-utils unpacks the headers for the driver net_flitwire.
+# To build and run. xz-utils unpacks the headers for DPDK drivers.
 WEFT_BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config python3 xz-utils dpdk libdpdk-dev
 libisal-dev libipsec-mb-dev libnuma-dev libyaml-dev libjansson-dev libssl-dev iproute2"
 

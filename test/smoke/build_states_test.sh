@@ -59,6 +59,14 @@ cat >"$work/fake/apt-get" <<-'W'
 W
 chmod +x "$work/fake/"*
 PATH=$work/fake:$PATH refuses "ethdev_driver.h cannot be unpacked" "$tree/usertools/driver-headers.sh" "$work/h"
+# What an earlier release fetched may be less; what is all there stays.
+echo 9 >"$work/h/version"
+PATH=$work/fake:$PATH refuses "ethdev_driver.h cannot be unpacked" "$tree/usertools/driver-headers.sh" "$work/h"
+for header in $(sed -n 's/^headers="\(.*\)"$/\1/p' "$tree/usertools/driver-headers.sh"); do
+	echo "//" >"$work/h/$header"
+done
+PATH=$work/fake:$PATH "$tree/usertools/driver-headers.sh" "$work/h" || die "headers that are there are fetched"
+same "a header that was there" "//" "$(cat "$work/h/rte_dmadev_pmd.h")"
 refuses "there is no program xz" env PATH="$work/none" /bin/sh "$tree/usertools/driver-headers.sh" "$work/h"
 if [ "$(id -u)" -eq 0 ]; then
 	(cd "$work" && . "$tree/usertools/packages.sh" && PATH=$work/fake:$PATH && weft_apt "$work/apt" install x) \
