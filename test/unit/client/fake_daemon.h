@@ -91,6 +91,7 @@ struct fake {
 	struct fake_client client[FAKE_CLIENTS];
 	atomic_bool is_over;
 	atomic_bool is_held; /* completes nothing for now */
+	atomic_int error; /* that reads and writes end with, undone; 0: none */
 	int listener, wake;
 	pthread_t thread;
 };
