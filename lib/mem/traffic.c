@@ -13,8 +13,9 @@
 #include <errno.h>
 
 #include "weft_carve.h"
+#include "weft_choice.h"
 #include "weft_line.h"
-#include "weft_line_state.h"
+#include "weft_line_check.h"
 #include "weft_pace.h"
 #include "weft_rand.h"
 
@@ -60,7 +61,9 @@ struct weft_traffic {
 	uint64_t issued; /* random requests */
 	uint64_t sweep_at; /* next unit to sweep */
 	uint32_t open;
+	struct weft_line_owner owner;
 	struct weft_pace pace;
+	struct weft_choice choice; /* of units */
 	struct weft_rand rand;
 	uint8_t data[WEFT_TRAFFIC_UNIT_MAX * WEFT_LINE_LEN]; /* of the write that began last */
 	struct weft_traffic_mismatch first; /* valid once a mismatch is counted */
@@ -189,6 +192,8 @@ weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_req
 	for (uint64_t i = 0; i < t->n_units; i++)
 		traffic_unit_init(t, i);
 	weft_pace_init(&t->pace, cfg->rate, cfg->outstanding);
+	t->owner = (struct weft_line_owner){ cfg->seed, cfg->writer, cfg->run };
+	weft_choice_init(&t->choice, WEFT_CHOICE_RANDOM, t->n_units, 0);
 	/* Sources that share a seed must not choose alike. */
 	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->writer << 32);
 	return t;
@@ -208,10 +213,9 @@ traffic_fill(struct weft_traffic *t, struct traffic_unit *u, struct traffic_rang
 	u->write_expected = u->expect == WEFT_EXPECT_DATA || traffic_accepts(u, WEFT_EXPECT_DATA);
 	for (unsigned int i = 0; i < g.n; i++) {
 		struct weft_line_state *l = &u->line[g.first + i];
-		const struct weft_line_id id = { hpa + i * WEFT_LINE_LEN,
-			weft_line_state_next(l, t->cfg.run), t->cfg.writer };
 
-		weft_line_fill(t->data + i * WEFT_LINE_LEN, t->cfg.seed, &id);
+		weft_line_check_next(
+			&t->owner, l, hpa + i * WEFT_LINE_LEN, t->data + i * WEFT_LINE_LEN);
 		if (u->write_expected)
 			weft_line_state_begin(l, t->cfg.run);
 	}
@@ -257,7 +261,7 @@ traffic_next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_request
 	is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
 	if (t->open >= t->n_units)
 		return -EAGAIN;
-	g.unit = weft_rand_below(&t->rand, t->n_units);
+	g.unit = weft_choice_next(&t->choice, &t->rand);
 	if (t->cfg.unit_lines > 1) {
 		g.n += (unsigned int)weft_rand_below(&t->rand, t->cfg.request_lines);
 		g.first = (unsigned int)weft_rand_below(&t->rand, t->cfg.unit_lines + 1 - g.n);
@@ -306,27 +310,12 @@ weft_traffic_next(struct weft_traffic *t, uint64_t now_ns, struct weft_request *
 	                                   : traffic_next_sweep(t, now_ns, rq);
 }
 
-/*
- * @return WEFT_TRAFFIC_N_VERIFIED or the kind of mismatch; @p version is what the line holds, 0 if
- *         it is damaged or fresh
- */
-static enum weft_traffic_counter
-traffic_judge(const struct weft_traffic *t, const struct weft_line_state *l, uint64_t hpa,
-	const uint8_t *data, uint64_t *version)
-{
-	struct weft_line_id id = { 0 };
-
-	*version = 0;
-	if (!weft_line_is_zero(data)) {
-		if (!weft_line_read(data, t->cfg.seed, &id))
-			return WEFT_TRAFFIC_N_DAMAGED;
-		*version = id.version;
-		if (id.hpa != hpa || id.writer != t->cfg.writer)
-			return WEFT_TRAFFIC_N_MISPLACED;
-	}
-	return weft_line_state_admits(l, t->cfg.run, *version) ? WEFT_TRAFFIC_N_VERIFIED
-	                                                       : WEFT_TRAFFIC_N_STALE;
-}
+static const enum weft_traffic_counter traffic_counts[] = {
+	[WEFT_LINE_GOOD] = WEFT_TRAFFIC_N_VERIFIED,
+	[WEFT_LINE_STALE] = WEFT_TRAFFIC_N_STALE,
+	[WEFT_LINE_MISPLACED] = WEFT_TRAFFIC_N_MISPLACED,
+	[WEFT_LINE_DAMAGED] = WEFT_TRAFFIC_N_DAMAGED,
+};
 
 /* @p line: of the unit. */
 static void
@@ -352,8 +341,8 @@ traffic_verify(
 	for (unsigned int i = g.first; i < g.first + g.n; i++, data += WEFT_LINE_LEN) {
 		struct weft_line_state *l = &u->line[i];
 		uint64_t version;
-		const enum weft_traffic_counter what =
-			traffic_judge(t, l, traffic_hpa(t, u, g.unit, i), data, &version);
+		const enum weft_traffic_counter what = traffic_counts[weft_line_check(
+			&t->owner, l, traffic_hpa(t, u, g.unit, i), data, &version)];
 
 		t->count[what]++;
 		if (what != WEFT_TRAFFIC_N_VERIFIED) {
