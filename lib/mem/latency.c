@@ -21,14 +21,26 @@ latency_bucket(uint64_t ns)
 	return (shift << WEFT_LATENCY_SUB_LOG2) + (unsigned int)(ns >> shift);
 }
 
-/* The highest value that falls into bucket @p i. */
+static unsigned int
+latency_shift(unsigned int i)
+{
+	return i < SUB ? 0 : (i >> WEFT_LATENCY_SUB_LOG2) - 1;
+}
+
+/* The lowest value that falls into bucket @p i. */
+static uint64_t
+latency_bucket_first(unsigned int i)
+{
+	const unsigned int shift = latency_shift(i);
+
+	return (uint64_t)(i - (shift << WEFT_LATENCY_SUB_LOG2)) << shift;
+}
+
+/* The highest. */
 static uint64_t
 latency_bucket_top(unsigned int i)
 {
-	const unsigned int shift = i < SUB ? 0 : (i >> WEFT_LATENCY_SUB_LOG2) - 1;
-	const uint64_t first = (uint64_t)(i - (shift << WEFT_LATENCY_SUB_LOG2)) << shift;
-
-	return first + ((UINT64_C(1) << shift) - 1);
+	return latency_bucket_first(i) + ((UINT64_C(1) << latency_shift(i)) - 1);
 }
 
 void
@@ -55,4 +67,42 @@ weft_latency_quantile(const struct weft_latency *l, unsigned int per_10000)
 			                                         : l->max_ns;
 	}
 	return l->max_ns;
+}
+
+void
+weft_latency_merge(struct weft_latency *l, const struct weft_latency *from)
+{
+	for (unsigned int i = 0; i < WEFT_LATENCY_BUCKETS; i++)
+		l->bucket[i] += from->bucket[i];
+	l->count += from->count;
+	if (from->max_ns > l->max_ns)
+		l->max_ns = from->max_ns;
+}
+
+bool
+weft_latency_walk(const struct weft_latency *l, unsigned int *at, struct weft_latency_row *row)
+{
+	while (*at < WEFT_LATENCY_BUCKETS && l->bucket[*at] == 0)
+		++*at;
+	if (*at == WEFT_LATENCY_BUCKETS)
+		return false;
+	row->least_ns = latency_bucket_first(*at);
+	row->most_ns = latency_bucket_top(*at);
+	if (row->most_ns > l->max_ns)
+		row->most_ns = l->max_ns;
+	row->n = l->bucket[*at];
+	++*at;
+	return true;
+}
+
+double
+weft_latency_mean(const struct weft_latency *l)
+{
+	struct weft_latency_row row;
+	unsigned int at = 0;
+	double sum = 0;
+
+	while (weft_latency_walk(l, &at, &row))
+		sum += (double)row.n * ((double)row.least_ns + (double)row.most_ns) / 2;
+	return l->count == 0 ? 0 : sum / (double)l->count;
 }

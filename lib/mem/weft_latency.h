@@ -34,6 +34,28 @@ void weft_latency_add(struct weft_latency *l, uint64_t ns);
  */
 uint64_t weft_latency_quantile(const struct weft_latency *l, unsigned int per_10000);
 
+/** Add all of @p from to @p l; neither may be written meanwhile. */
+void weft_latency_merge(struct weft_latency *l, const struct weft_latency *from);
+
+/** Durations that fell into one bucket. */
+struct weft_latency_row {
+	uint64_t least_ns, most_ns; /**< its edges; most_ns is never above max_ns */
+	uint64_t n; /**< how many, 1 or more */
+};
+
+/**
+ * Walk the buckets that are not empty, from the shortest durations on.
+ *
+ * @param at   0 at the start; the caller's, but not to be changed
+ * @param row  receives one
+ * @return false: there are no more
+ */
+bool weft_latency_walk(
+	const struct weft_latency *l, unsigned int *at, struct weft_latency_row *row);
+
+/** Mean, taken from the middles of buckets; 0 if nothing was added. */
+double weft_latency_mean(const struct weft_latency *l);
+
 WEFT_END_DECLS
 
 #endif /* WEFT_LATENCY_H */

@@ -98,3 +98,57 @@ WEFT_TEST(quantiles_agree_with_sorted_values)
 		assert_true(got >= want && got - want <= want / 32);
 	}
 }
+
+WEFT_TEST(a_walk_gives_every_bucket_once_and_its_edges)
+{
+	static const uint64_t value[] = { 0, 31, 66, 67, 1000, UINT64_MAX };
+	static const struct weft_latency_row want[] = { { 0, 0, 1 }, { 31, 31, 1 }, { 66, 67, 2 },
+		{ 992, 1007, 1 }, { UINT64_MAX - (UINT64_MAX >> 6), UINT64_MAX, 1 } };
+	struct weft_latency_row row;
+	unsigned int at = 0;
+
+	memset(&hist, 0, sizeof(hist));
+	assert_false(weft_latency_walk(&hist, &at, &row));
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(value); i++)
+		weft_latency_add(&hist, value[i]);
+	at = 0;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(want); i++) {
+		assert_true(weft_latency_walk(&hist, &at, &row));
+		assert_true(row.least_ns == want[i].least_ns && row.most_ns == want[i].most_ns);
+		assert_int_equal(row.n, want[i].n);
+	}
+	assert_false(weft_latency_walk(&hist, &at, &row));
+}
+
+WEFT_TEST(no_row_ends_above_the_maximum)
+{
+	struct weft_latency_row row;
+	unsigned int at = 0;
+
+	memset(&hist, 0, sizeof(hist));
+	weft_latency_add(&hist, 1000);
+	assert_true(weft_latency_walk(&hist, &at, &row));
+	assert_int_equal(row.most_ns, 1000);
+}
+
+WEFT_TEST(merged_histograms_are_one_of_all_values)
+{
+	static struct weft_latency a, b;
+	struct weft_rand r;
+	double sum = 0;
+
+	memset(&hist, 0, sizeof(hist));
+	assert_true(weft_latency_mean(&hist) == 0);
+	weft_test_seed(&r, __func__);
+	for (unsigned int i = 0; i < 1000; i++) {
+		const uint64_t v = weft_rand_u64(&r) >> (20 + weft_rand_below(&r, 40));
+
+		weft_latency_add(i % 3 == 0 ? &a : &b, v);
+		weft_latency_add(&hist, v);
+		sum += (double)v;
+	}
+	weft_latency_merge(&a, &b);
+	assert_memory_equal(&a, &hist, sizeof(a));
+	assert_true(weft_latency_mean(&a) > sum / 1000 * 63 / 64 &&
+		    weft_latency_mean(&a) < sum / 1000 * 65 / 64);
+}
