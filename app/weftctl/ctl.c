@@ -11,11 +11,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
+#include "reach.h"
 #include "words.h"
 
 void
@@ -32,33 +32,10 @@ ctl_fail(const struct ctl *c, const char *fmt, ...)
 	exit(c->failure);
 }
 
-/* What happened, and what to do. */
-static const char *
-ctl_words(int rc)
-{
-	switch (rc) {
-	case -EIO: return "memory is poisoned (EIO): write these lines whole to mend them";
-	case -ENXIO: return "no memory is there (ENXIO): see what the device has in the topology";
-	case -EACCES:
-		return "the fabric does not let this host do that, or not any more (EACCES): see "
-		       "its rights in the topology";
-	case -ETIMEDOUT:
-		return "the way to the memory was lost (ETIMEDOUT), what was written may or may "
-		       "not be there: see the daemon's links, and do it again";
-	case -ESTALE:
-		return "the memory is another than the one that was opened (ESTALE), its content "
-		       "was lost: start again";
-	case -ESHUTDOWN:
-		return "the daemon left, or detached this client (ESHUTDOWN): start again when it "
-		       "runs";
-	default: return strerror(-rc);
-	}
-}
-
 void
 ctl_fail_at(const struct ctl *c, const struct ctl_region *r, uint64_t off, int rc)
 {
-	ctl_fail(c, "%s %s at 0x%" PRIx64 ": %s", c->verb, r->name, off, ctl_words(rc));
+	ctl_fail(c, "%s %s at 0x%" PRIx64 ": %s", c->verb, r->name, off, reach_words(rc));
 }
 
 void
@@ -78,15 +55,7 @@ ctl_judge_stop(const struct ctl *c, const struct ctl_region *r, uint64_t off)
 void
 ctl_attach(struct ctl *c, const struct weft_attach_opts *opts)
 {
-	const char *host = c->opt.socket != NULL ? c->opt.socket : c->opt.node;
-	char here[4096];
-
-	/* To the library what has no slash is a name. */
-	if (c->opt.socket != NULL && strchr(host, '/') == NULL) {
-		snprintf(here, sizeof(here), "./%s", host);
-		host = here;
-	}
-	if (weft_attach(host, opts, &c->w) != 0)
+	if (reach_attach(c->opt.node, c->opt.socket, opts, &c->w) != 0)
 		ctl_fail(c, "%s", weft_error(NULL));
 }
 
@@ -125,15 +94,6 @@ ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, u
 		cli_usage("%s %s: expected bytes within its %" PRIu64 ", got %" PRIu64
 			  " from offset %" PRIu64 " on",
 			c->verb, r->name, r->size, size, off);
-}
-
-uint64_t
-ctl_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
 }
 
 void

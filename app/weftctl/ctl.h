@@ -79,9 +79,6 @@ uint64_t ctl_bytes(const char *what, const char *text);
 /** cli_usage() unless so many bytes from that offset are within the region. */
 void ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, uint64_t size);
 
-/** Nanoseconds of a clock that never goes back. */
-uint64_t ctl_now_ns(void);
-
 /** Print an object as JSON and forget it. */
 struct json_t;
 void ctl_print_json(const struct ctl *c, struct json_t *o);

@@ -17,6 +17,7 @@
 
 #include "cli.h"
 #include "ctl.h"
+#include "reach.h"
 #include "weft_base.h"
 
 struct ctl_verb {
@@ -186,10 +187,7 @@ main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given
 			cli_usage("--%s: expected an option of %s, got one of others; --help says "
 				  "of which",
 				options[i].name, c->verb);
-	if (c->opt.node != NULL && c->opt.socket != NULL)
-		cli_usage("expected --node or --socket, got both");
-	if (c->opt.node != NULL && strchr(c->opt.node, '/') != NULL)
-		cli_usage("--node: expected a name, got \"%s\"; --socket takes paths", c->opt.node);
+	reach_judge(c->opt.node, c->opt.socket);
 }
 
 int

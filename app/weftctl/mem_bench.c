@@ -16,14 +16,11 @@
 
 #include "cli.h"
 #include "ctl.h"
+#include "reach.h"
 #include "weft_latency.h"
 #include "weft_rand.h"
 
 #define DEPTH_MAX 4096
-#define BUFFER_MAX (UINT64_C(64) << 20) /* what a daemon shares */
-#define BUFFER_LEAST (UINT64_C(1) << 20)
-#define LINE 64 /* bytes of the buffer that each entry has for itself */
-#define PAGE 4096 /* longer operations take pages of it */
 #define LOOK_NS (200 * INT64_C(1000000)) /* between looks for a signal */
 
 struct bench {
@@ -64,7 +61,7 @@ bench_prepare(struct bench *b)
 static void
 bench_submit(struct bench *b)
 {
-	const uint64_t now = ctl_now_ns();
+	const uint64_t now = reach_now_ns();
 	const int n = b->n_op == 0 ? 0 : weft_submit(b->c->w, b->op, (int)b->n_op);
 
 	if (n < 0)
@@ -81,7 +78,7 @@ bench_wait(struct bench *b)
 {
 	struct weft_done done[64];
 	const int n = weft_wait(b->c->w, done, WEFT_ARRAY_SIZE(done), LOOK_NS);
-	const uint64_t now = ctl_now_ns();
+	const uint64_t now = reach_now_ns();
 
 	if (n < 0)
 		ctl_fail_call(b->c, &b->r);
@@ -100,7 +97,7 @@ bench_wait(struct bench *b)
 static void
 bench_run(struct bench *b)
 {
-	const uint64_t begun = ctl_now_ns();
+	const uint64_t begun = reach_now_ns();
 	const uint64_t end = begun + (uint64_t)(b->c->opt.bench_seconds * 1e9);
 
 	do {
@@ -108,32 +105,12 @@ bench_run(struct bench *b)
 		bench_submit(b);
 		bench_wait(b);
 		ctl_judge_stop(b->c, &b->r, 0);
-	} while (ctl_now_ns() < end);
+	} while (reach_now_ns() < end);
 	while (b->n_open > 0) {
 		bench_wait(b);
 		ctl_judge_stop(b->c, &b->r, 0);
 	}
-	b->seconds = (double)(ctl_now_ns() - begun) / 1e9;
-}
-
-/* Room for all that is under way. */
-static void
-bench_attach(struct ctl *c)
-{
-	const uint64_t size = c->opt.bench_size;
-	const uint64_t pages = size > LINE ? (size + PAGE - 1) / PAGE : 0;
-	struct weft_attach_opts opts = { .size = sizeof(opts), .entries = 256 };
-
-	while (opts.entries < c->opt.bench_depth)
-		opts.entries *= 2;
-	opts.buffer = opts.entries * (uint64_t)LINE + (pages * c->opt.bench_depth + 1) * PAGE;
-	if (opts.buffer > BUFFER_MAX)
-		cli_usage("--size and --depth: expected operations under way of less than 64M, got "
-			  "%" PRIu64 " bytes",
-			opts.buffer);
-	if (opts.buffer < BUFFER_LEAST)
-		opts.buffer = 0;
-	ctl_attach(c, &opts);
+	b->seconds = (double)(reach_now_ns() - begun) / 1e9;
 }
 
 static json_t *
@@ -176,19 +153,21 @@ mem_bench(struct ctl *c)
 	static struct bench b;
 	const bool writes = c->opt.bench_op == CTL_BENCH_WRITE;
 	const char *op = writes ? "write" : "read";
+	struct weft_attach_opts room;
 
 	b.c = c;
 	if (writes && !c->opt.is_forced)
 		cli_usage("%s --op write overwrites %s: give --force if it may", c->verb,
 			c->operand[0]);
-	bench_attach(c);
+	room = reach_room(c->opt.bench_depth, c->opt.bench_size);
+	ctl_attach(c, &room);
 	ctl_open(c, c->operand[0], writes ? WEFT_WRITE : WEFT_READ, &b.r);
 	ctl_judge_range(c, &b.r, 0, c->opt.bench_size);
 	b.data = calloc(c->opt.bench_depth, c->opt.bench_size);
 	if (b.data == NULL)
 		ctl_fail(
 			c, "%s: no memory for %" PRIu32 " operations", c->verb, c->opt.bench_depth);
-	weft_rand_seed(&b.rand, ctl_now_ns());
+	weft_rand_seed(&b.rand, reach_now_ns());
 	for (uint32_t slot = 0; slot < c->opt.bench_depth; slot++)
 		b.free[b.n_free++] = slot;
 	weft_rand_fill(&b.rand, b.data, c->opt.bench_depth * c->opt.bench_size);

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "ctl.h"
+#include "reach.h"
 
 #define SECOND_NS UINT64_C(1000000000)
 #define MUCH (UINT64_C(64) << 20)
@@ -29,14 +29,14 @@ progress_begin(const char *verb, const char *region, uint64_t total)
 	progress.verb = verb;
 	progress.region = region;
 	progress.total = total;
-	progress.begun_ns = ctl_now_ns();
+	progress.begun_ns = reach_now_ns();
 	progress.next_ns = progress.begun_ns + (total > MUCH ? 0 : SECOND_NS);
 }
 
 void
 progress_at(uint64_t done)
 {
-	const uint64_t now = progress.is_on ? ctl_now_ns() : 0;
+	const uint64_t now = progress.is_on ? reach_now_ns() : 0;
 	const double seconds = (double)(now - progress.begun_ns) / 1e9;
 
 	if (!progress.is_on || now < progress.next_ns)
