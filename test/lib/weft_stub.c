@@ -8,6 +8,7 @@
  *
  *   WEFT_STUB_BAD   offset in the file of a line where operations fail
  *   WEFT_STUB_RC    with this errno (EIO)
+ *   WEFT_STUB_AFTER, _TIMES  so many operations are good before any fails, so many fail (all)
  *   WEFT_STUB_LIFE  operations until the daemon is gone
  */
 
@@ -33,7 +34,8 @@ struct weft {
 	int fd;
 	struct weft_op open[STUB_ROOM];
 	int n_open;
-	uint64_t life;
+	uint64_t life, done, good, bad_times;
+	uint64_t last_bad;
 	struct weft_region *regions; /* freed with it */
 };
 
@@ -78,6 +80,8 @@ weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft
 	if (one.fd < 0)
 		return stub_fail(-ENOENT, "no daemon serves a host there");
 	one.life = stub_number("WEFT_STUB_LIFE", UINT64_MAX);
+	one.good = stub_number("WEFT_STUB_AFTER", 0);
+	one.bad_times = stub_number("WEFT_STUB_TIMES", UINT64_MAX);
 	*w = &one;
 	return 0;
 }
@@ -222,6 +226,16 @@ weft_submit(struct weft *w, const struct weft_op *ops, int n)
 	return i;
 }
 
+/* Whether this operation, which has a bad line, fails. */
+static bool
+stub_fails(struct weft *w)
+{
+	if (w->done < w->good || w->bad_times == 0)
+		return false;
+	w->bad_times--;
+	return true;
+}
+
 static int
 stub_end(struct weft *w, const struct weft_op *op, struct weft_done *done)
 {
@@ -229,7 +243,7 @@ stub_end(struct weft *w, const struct weft_op *op, struct weft_done *done)
 	const uint64_t at = op->region->base + op->off;
 
 	*done = (struct weft_done){ .user = op->user };
-	if (bad + STUB_LINE > at && bad < at + op->n) {
+	if (bad + STUB_LINE > at && bad < at + op->n && stub_fails(w)) {
 		done->status = -(int)stub_number("WEFT_STUB_RC", EIO);
 		done->bad = bad - op->region->base;
 	} else if (op->kind == WEFT_OP_READ &&
@@ -249,6 +263,40 @@ weft_wait(struct weft *w, struct weft_done *done, int n, int64_t timeout_ns)
 		if (w->life-- == 0)
 			return stub_fail(-ESHUTDOWN, "the daemon left");
 		rc = stub_end(w, &w->open[--w->n_open], &done[i]);
+		w->done++;
 	}
 	return rc != 0 ? rc : i;
+}
+
+static int
+stub_move(struct weft_region *r, int kind, uint64_t off, void *buf, size_t n)
+{
+	const struct weft_op op = { .kind = kind, .region = r, .off = off, .buf = buf, .n = n };
+	struct weft_done done;
+	int rc = weft_submit(r->w, &op, 1);
+
+	if (rc == 1)
+		rc = weft_wait(r->w, &done, 1, -1);
+	if (rc < 0)
+		return rc;
+	r->w->last_bad = done.bad;
+	return done.status;
+}
+
+int
+weft_read(struct weft_region *r, uint64_t off, void *buf, size_t n)
+{
+	return stub_move(r, WEFT_OP_READ, off, buf, n);
+}
+
+int
+weft_write(struct weft_region *r, uint64_t off, const void *buf, size_t n)
+{
+	return stub_move(r, WEFT_OP_WRITE, off, (void *)(uintptr_t)buf, n);
+}
+
+uint64_t
+weft_last_bad(const struct weft *w)
+{
+	return w->last_bad;
 }

@@ -7,7 +7,8 @@ tree=$here/../..
 
 # pages that are a program's manual
 declare -A pages=([weftd]=doc/weftd.md [weft-sim]="doc/sim.md doc/experiment.md" [weft-replay]=doc/replay.md
-	[weft-gen]=doc/replay.md [weft-bench]=doc/bench.md [weft-sig]=doc/signature.md [weftctl]=doc/weftctl.md)
+	[weft-gen]=doc/replay.md [weft-bench]=doc/bench.md [weft-sig]=doc/signature.md [weft-load]=doc/weft-load.md
+	[weftctl]=doc/weftctl.md)
 
 # has FILE WORD: the option, and not one whose name goes on
 has() { grep -qE -- "(^|[^a-z-])$2([^a-z0-9-]|\$)" "$1"; }
