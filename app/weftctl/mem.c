@@ -17,18 +17,11 @@
 #include "file.h"
 #include "hexdump.h"
 #include "mem_move.h"
+#include "regions.h"
 
 #define JSON_MOST (UINT64_C(16) << 20) /* bytes of a region in an object */
 
 /* --- list --- */
-
-static const char *
-mem_rights(uint32_t rights)
-{
-	static const char *const words[] = { "", "r", "w", "rw" };
-
-	return words[rights & (WEFT_READ | WEFT_WRITE)];
-}
 
 /* "16M", or bytes if it is no round number. */
 static const char *
@@ -43,31 +36,6 @@ mem_size(uint64_t size, char *text, size_t room)
 	}
 	snprintf(text, room, "%" PRIu64 "%.*s", size, u < 0 ? 0 : 1, u < 0 ? "" : &units[u]);
 	return text;
-}
-
-/* 16 digits, as in the daemon's reports; what is not known yet has none. */
-static const char *
-mem_generation(uint64_t generation, char *text, size_t room)
-{
-	snprintf(text, room, "%016" PRIx64, generation);
-	return generation != 0 ? text : NULL;
-}
-
-static json_t *
-mem_list_json(const struct ctl *c, const struct weft_region_info *list, int n)
-{
-	json_t *regions = json_array();
-	char generation[32];
-
-	for (int i = 0; i < n; i++)
-		json_array_append_new(
-			regions, json_pack("{s:s, s:s, s:I, s:I, s:s, s:s?}", "name", list[i].name,
-					 "target", list[i].target, "size", (json_int_t)list[i].size,
-					 "granule", (json_int_t)list[i].granule, "rights",
-					 mem_rights(list[i].rights), "generation",
-					 mem_generation(list[i].generation, generation,
-						 sizeof(generation))));
-	return json_pack("{s:s, s:o}", "node", weft_node(c->w), "regions", regions);
 }
 
 static void
@@ -85,34 +53,31 @@ mem_list_text(const struct weft_region_info *list, int n)
 		"GRANULE", "RIGHTS", "GENERATION");
 	for (int i = 0; i < n; i++) {
 		char size[32], granule[32], generation[32];
-		const char *g = mem_generation(list[i].generation, generation, sizeof(generation));
+		const char *g =
+			regions_generation(list[i].generation, generation, sizeof(generation));
 
 		printf("%-*s %-*s %12s %8s %-6s %s\n", name_len, list[i].name, target_len,
 			list[i].target, mem_size(list[i].size, size, sizeof(size)),
 			list[i].granule == 0 ? "-"
 					     : mem_size(list[i].granule, granule, sizeof(granule)),
-			mem_rights(list[i].rights), g != NULL ? g : "-");
+			regions_rights(list[i].rights), g != NULL ? g : "-");
 	}
 }
 
 int
 mem_list(struct ctl *c)
 {
-	struct weft_region_info *list = NULL;
-	int n, room = 0;
+	struct weft_region_info *list;
+	int n;
 
 	ctl_attach(c, NULL);
-	while ((n = weft_regions(c->w, list, room)) > room) {
-		free(list);
-		room = n;
-		list = calloc((size_t)room, sizeof(*list));
-		if (list == NULL)
-			ctl_fail(c, "%s: no memory for %d regions", c->verb, n);
-	}
+	n = regions_list(c->w, &list);
+	if (n == -ENOMEM)
+		ctl_fail(c, "%s: no memory for the list of regions", c->verb);
 	if (n < 0)
 		ctl_fail(c, "%s", weft_error(c->w));
 	if (c->opt.is_json)
-		ctl_print_json(c, mem_list_json(c, list, n));
+		ctl_print_json(c, regions_json(weft_node(c->w), list, n));
 	else
 		mem_list_text(list, n);
 	free(list);
