@@ -246,7 +246,7 @@ if [ -z "${WEFT_BUILD:-}" ]; then
 		echo "(built without the driver net_flitwire)"
 	weft_build $build gcc "${WEFT_RELEASE_OPTIONS[@]}" -Ddpdk_driver_headers="$headers" programs ||
 		fail "$build/ could not be built"
-	echo "built: $build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig,weftctl,weft-load}"
+	echo "built: $build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig,weftctl,weft-load,weft-fuse}"
 fi
 
 if [ "$only" -eq 0 ]; then

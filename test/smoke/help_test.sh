@@ -9,6 +9,7 @@ tree=$here/../..
 declare -A pages=([weftd]=doc/weftd.md [weft-sim]="doc/sim.md doc/experiment.md" [weft-replay]=doc/replay.md
 	[weft-gen]=doc/replay.md [weft-bench]=doc/bench.md [weft-sig]=doc/signature.md [weft-load]=doc/weft-load.md
 	[weftctl]=doc/weftctl.md)
+[ ! -x "$app/weft-fuse" ] || pages[weft-fuse]=doc/weft-fuse.md # where libfuse 3 is
 
 # has FILE WORD: the option, and not one whose name goes on
 has() { grep -qE -- "(^|[^a-z-])$2([^a-z0-9-]|\$)" "$1"; }

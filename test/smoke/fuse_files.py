@@ -1,0 +1,162 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+# Copyright (c) 2026 The Weft Authors
+"""What programs do to files of weft-fuse, a function each: fuse_files.py FUNCTION [ARGUMENT...].
+
+The smoke test weft_fuse_test.sh calls them. A function that waits for the test to do something
+prints a line and reads one.
+"""
+
+import errno
+import mmap
+import os
+import sys
+import time
+
+PAGE = 4096
+
+
+def fails(what, number, call, *args):
+    try:
+        call(*args)
+    except OSError as e:
+        assert e.errno == number, f"{what}: expected {errno.errorcode[number]}, got {e}"
+        return
+    raise AssertionError(f"{what}: succeeded")
+
+
+def turn(said):
+    """Let the test do its part."""
+    print(said, flush=True)
+    assert sys.stdin.readline(), "the test has gone"
+
+
+def block_device(path, size):
+    """A region is to programs what a block device is."""
+    size = int(size)
+    fd = os.open(path, os.O_RDWR)
+    os.pwrite(fd, b"kept", 0)
+    os.close(os.open(path, os.O_WRONLY | os.O_TRUNC))
+    assert os.pread(fd, 4, 0) == b"kept", "O_TRUNC changes something"
+    os.ftruncate(fd, size)
+    for other in (0, size - 1, size + 1):
+        fails(f"ftruncate to {other}", errno.EPERM, os.ftruncate, fd, other)
+    fails("truncate", errno.EPERM, os.truncate, path, size - PAGE)
+    assert os.fstat(fd).st_size == size
+    assert os.pwrite(fd, b"end", size - 3) == 3
+    assert os.pwrite(fd, b"too long", size - 3) == 3, "not cut at the end"
+    fails("write behind the end", errno.ENOSPC, os.pwrite, fd, b"x", size)
+    assert os.pread(fd, 10, size - 3) == b"too" and os.pread(fd, 10, size) == b""
+    was = os.fstat(fd).st_mtime_ns
+    os.pwrite(fd, b"kept", 0)
+    assert os.fstat(fd).st_mtime_ns > was, "a write does not show in the time"
+    os.utime(path, ns=(0, 1_000_000_000))
+    assert os.fstat(fd).st_mtime_ns == 1_000_000_000
+    os.chmod(path, 0o600)
+    fails("chmod", errno.EPERM, os.chmod, path, 0o644)
+    fails("unlink", errno.EPERM, os.unlink, path)
+    fails("rename", errno.EPERM, os.rename, path, path + "-x")
+    fails("link", errno.EPERM, os.link, path, path + "-x")
+    fails("symlink", errno.EPERM, os.symlink, "x", path + "-x")
+    folder = os.path.dirname(path)
+    fails("mkdir", errno.EPERM, os.mkdir, folder + "/x")
+    fails("a file that is no companion", errno.EPERM, os.open, folder + "/x", os.O_CREAT | os.O_RDWR)
+    fails("open regions.json", errno.EACCES, os.open, folder + "/regions.json", os.O_RDWR)
+    os.fsync(fd)
+    os.close(fd)
+
+
+def edges(path, other):
+    """Bytes beside what is written stay, whoever wrote them."""
+    fd, fe = os.open(path, os.O_RDWR), os.open(other, os.O_RDWR)
+    os.pwrite(fd, b"a" * 3 * PAGE, 0)
+    for n, (at, size) in enumerate([(1, 1), (63, 2), (PAGE - 1, 2), (100, 5000), (2 * PAGE, 64)]):
+        os.pwrite(fe if n % 2 else fd, bytes([n]) * size, at)
+    want = bytearray(b"a" * 3 * PAGE)
+    for n, (at, size) in enumerate([(1, 1), (63, 2), (PAGE - 1, 2), (100, 5000), (2 * PAGE, 64)]):
+        want[at:at + size] = bytes([n]) * size
+    os.close(fd)
+    fd = os.open(path, os.O_RDONLY)
+    assert os.pread(fd, 3 * PAGE, 0) == want
+
+
+def caches(path, other, direct):
+    """When a host sees what another wrote: the file, the same one of another host, and direct."""
+    fd, fo, fx = os.open(path, os.O_RDWR), os.open(other, os.O_RDWR), os.open(direct, os.O_RDWR)
+    o_direct = os.open(path, os.O_RDONLY | os.O_DIRECT)
+    aligned = mmap.mmap(-1, PAGE)
+    for n in range(3):
+        os.pwrite(fo, b"%d" % n * PAGE, 0)
+        assert os.pread(fx, PAGE, 0) == b"%d" % n * PAGE, "direct: something else"
+        assert os.preadv(o_direct, [aligned], 0) == PAGE and aligned[:] == b"%d" % n * PAGE, "O_DIRECT"
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        assert os.pread(fd, PAGE, 0) == b"%d" % n * PAGE, "after posix_fadvise: something else"
+        os.pwrite(fx, b"%d" % (n + 5) * PAGE, 0)
+        assert os.pread(fd, PAGE, 0) == b"%d" % n * PAGE, "nothing is cached"
+        again = os.open(path, os.O_RDONLY)
+        assert os.pread(again, PAGE, 0) == b"%d" % (n + 5) * PAGE, "after open: something else"
+        os.close(again)
+    fails("a shared map of a direct file", errno.ENODEV, mmap.mmap, fx, PAGE)
+    assert mmap.mmap(fx, PAGE, flags=mmap.MAP_PRIVATE)[0:1] == b"7"
+
+
+def companions(path):
+    """Files beside a region are ordinary ones."""
+    name = path + "-word"
+    fd = os.open(name, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600)
+    fails("O_EXCL", errno.EEXIST, os.open, name, os.O_CREAT | os.O_EXCL | os.O_RDWR)
+    os.pwrite(fd, b"text", 10)
+    os.ftruncate(fd, 100000)
+    m = mmap.mmap(fd, 100000)
+    m[50000] = 7
+    assert os.pread(fd, 1, 50000) == b"\7" and os.pread(fd, 4, 10) == b"text"
+    os.fsync(fd)
+    assert os.path.basename(name) in os.listdir(os.path.dirname(path))
+    os.unlink(name)
+    fails("what was removed", errno.ENOENT, os.stat, name)
+    assert os.fstat(fd).st_nlink == 0 and os.pread(fd, 4, 10) == b"text"
+    second = os.open(name, os.O_CREAT | os.O_RDWR, 0o600)
+    assert os.pread(second, 4, 10) == b"" and os.pread(fd, 4, 10) == b"text"
+    os.unlink(name)
+
+
+def daemon_dies(path):
+    """What is open fails within a second, and stays so; what is opened later works."""
+    fd = os.open(path, os.O_RDWR)
+    m = mmap.mmap(fd, 64 * PAGE)
+    os.pread(fd, PAGE, 0)
+    m[PAGE] = 1  # not written back yet
+    turn("open")
+    begin = time.monotonic()
+    while time.monotonic() - begin < 20:
+        try:
+            os.pread(fd, PAGE, 0)
+            time.sleep(0.005)
+        except OSError as e:
+            assert e.errno == errno.EIO
+            break
+    took = time.monotonic() - begin
+    assert took < 1, f"EIO after {took} s"
+    fails("write", errno.EIO, os.pwrite, fd, b"x", 0)
+    fails("fsync", errno.EIO, os.fsync, fd)
+    fails("open", errno.EIO, os.open, path, os.O_RDONLY)
+    fails("regions.json", errno.EIO, os.open, os.path.dirname(path) + "/regions.json", os.O_RDONLY)
+    assert os.path.basename(path) in os.listdir(os.path.dirname(path))
+    turn("dead")
+    again = os.open(path, os.O_RDWR)
+    os.pwrite(again, b"new" * PAGE, 0)
+    assert os.pread(again, PAGE, 0) == (b"new" * PAGE)[:PAGE]
+    os.fsync(again)
+    fails("read by the old one", errno.EIO, os.pread, fd, PAGE, 0)
+    fails("write by the old one", errno.EIO, os.pwrite, fd, b"x", 0)
+
+
+def mapped(path, byte):
+    """Store by a map, and leave it to others to write it back."""
+    m = mmap.mmap(os.open(path, os.O_RDWR), 2 * PAGE)
+    m[:] = byte.encode() * 2 * PAGE
+    turn("stored")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])
