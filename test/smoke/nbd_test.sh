@@ -91,6 +91,13 @@ kill -TERM "$server"
 wait "$server" || die "nbdkit ended with $?: $(cat i.log)"
 uri="nbd+unix:///?socket=$work/g0"
 
+# In the background, where nbdkit is in another folder than it was started in.
+"${nbdkit[@]}" -U "$work/b" -P "$work/b.pid" "$plugin" region=g0 socket=weft/h0.sock 2>b.log || die "nbdkit: $(cat b.log)"
+wait_for 10 test -s b.pid
+pids+=("$(cat b.pid)")
+same "size by a server in the background" 4194304 "$(nbdinfo --size "nbd+unix:///?socket=$work/b")"
+kill -TERM "$(cat b.pid)"
+
 # Disk images: what is a hole in them is zeros.
 {
 	head -c 100000 data
