@@ -109,13 +109,10 @@ weft_attach_server_complete(struct weft_attach_server *s, const struct weft_atta
 	s->n_open--;
 }
 
-bool
-weft_attach_server_tell(struct weft_attach_server *s)
+/* Behind what the client is to see: whether it sleeps, and is to be woken. */
+static bool
+server_client_sleeps(struct weft_attach_server *s)
 {
-	if (s->cq_told == s->cq_tail)
-		return false;
-	s->cq_told = s->cq_tail;
-	__atomic_store_n(&s->head->cq_tail, s->cq_tail, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&s->head->client_sleeps, __ATOMIC_SEQ_CST) == 0)
 		return false;
 	__atomic_store_n(&s->head->client_sleeps, 0, __ATOMIC_RELAXED);
@@ -123,11 +120,22 @@ weft_attach_server_tell(struct weft_attach_server *s)
 }
 
 bool
+weft_attach_server_tell(struct weft_attach_server *s)
+{
+	if (s->cq_told == s->cq_tail)
+		return false;
+	s->cq_told = s->cq_tail;
+	__atomic_store_n(&s->head->cq_tail, s->cq_tail, __ATOMIC_SEQ_CST);
+	return server_client_sleeps(s);
+}
+
+bool
 weft_attach_server_end(struct weft_attach_server *s)
 {
-	weft_attach_server_tell(s);
+	const bool was_asleep = weft_attach_server_tell(s);
+
 	__atomic_store_n(&s->head->is_over, 1, __ATOMIC_SEQ_CST);
-	return true;
+	return server_client_sleeps(s) || was_asleep;
 }
 
 const char *

@@ -378,11 +378,35 @@ WEFT_TEST(what_was_open_at_a_breach_is_completed)
 	assert_int_equal(r.server.n_open, 0);
 	r.head->cq_head = r.cq_head;
 	assert_false(rig_sees(&r));
-	assert_true(weft_attach_server_end(&r.server));
+	assert_false(weft_attach_server_end(&r.server)); /* nobody sleeps */
 	assert_int_equal(r.head->is_over, 1);
 	assert_true(rig_take(&r, &c) && rig_take(&r, &c) && !rig_sees(&r));
 	assert_memory_equal(&c, &done, sizeof(c));
 	rig_close(&r);
+}
+
+/* Who sleeps is woken by the end, with completions that he was not told of or without. */
+WEFT_TEST(the_end_wakes_who_sleeps)
+{
+	const struct weft_attach_cqe done = { .user = 5 };
+
+	for (unsigned int k = 0; k < 4; k++) {
+		const bool sleeps = (k & 1) != 0, has_ended = (k & 2) != 0;
+		struct rig r;
+
+		rig_open(&r, ENTRIES, PAGE, 0, UINT32_MAX);
+		if (has_ended) {
+			rig_submit(&r, &good);
+			check_taken(&r, &good);
+			weft_attach_server_complete(&r.server, &done);
+		}
+		r.head->client_sleeps = sleeps;
+		assert_int_equal(weft_attach_server_end(&r.server), sleeps);
+		assert_int_equal(r.head->client_sleeps, 0);
+		assert_int_equal(r.head->is_over, 1);
+		assert_int_equal(rig_sees(&r), has_ended);
+		rig_close(&r);
+	}
 }
 
 WEFT_TEST(each_breach_has_words)
