@@ -141,7 +141,8 @@ client_exchange(int sock, const char *path, struct weft_attach_request *q,
 	q->version = WEFT_ATTACH_VERSION;
 	memset(a, 0, sizeof(*a));
 	rc = talk_send(sock, q);
-	if (rc != 0)
+	/* A daemon that takes nothing may have said why. */
+	if (rc != 0 && rc != -EPIPE)
 		return talk_silence(path, rc, err);
 	got = talk_receive(sock, a, sizeof(*a), fds == NULL ? NULL : came, &n_came, &flags);
 	if (got <= 0)

@@ -1241,6 +1241,43 @@ WEFT_TEST(a_host_is_found_by_the_rules_of_names)
 	test_end_user(was_root);
 }
 
+static int test_turner = -1; /* a listener; -1: the library's requests are sent */
+
+/*
+ * In place of libc's, for the library: a daemon that does not take whoever connects answers before
+ * it is asked, and closes; then the request is sent.
+ */
+ssize_t
+send(int fd, const void *buf, size_t len, int flags)
+{
+	const struct weft_attach_answer a = { .magic = WEFT_ATTACH_MAGIC,
+		.version = WEFT_ATTACH_VERSION,
+		.call = WEFT_ATTACH_HELLO,
+		.status = -EACCES,
+		.text = "not you" };
+
+	if (test_turner >= 0) {
+		const int other = accept4(test_turner, NULL, NULL, SOCK_CLOEXEC);
+
+		assert_true(other >= 0);
+		shutdown(other, SHUT_RD);
+		assert_int_equal(sendto(other, &a, sizeof(a), 0, NULL, 0), sizeof(a));
+		close(other);
+	}
+	return sendto(fd, buf, len, flags, NULL, 0);
+}
+
+WEFT_TEST(who_is_turned_away_at_once_hears_why)
+{
+	struct weft *w;
+
+	test_turner = test_listen(test_dir, "h0.sock");
+	assert_int_equal(weft_attach(test_socket, NULL, &w), -EACCES);
+	assert_non_null(strstr(weft_error(NULL), "not you"));
+	close(test_turner);
+	test_turner = -1;
+}
+
 WEFT_TEST(the_run_directory_is_made_private)
 {
 	const bool was_root = test_begin_user();
