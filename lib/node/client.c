@@ -14,6 +14,13 @@
 
 /* --- operations --- */
 
+/* Operations of its kind that a region has open. */
+static uint32_t *
+client_count_of(struct weft_node_region *r, uint8_t op)
+{
+	return &r->n_ops[op == WEFT_ATTACH_OP_WRITE];
+}
+
 static void
 client_end_op(struct weft_node_client *c, uint16_t i, uint64_t *count)
 {
@@ -26,8 +33,11 @@ client_end_op(struct weft_node_client *c, uint16_t i, uint64_t *count)
 	};
 
 	count[WEFT_CLIENTS_N_FAILED] += op->status != 0;
-	if (op->region != NULL)
-		__atomic_store_n(&op->region->n_ops, op->region->n_ops - 1, __ATOMIC_RELEASE);
+	if (op->region != NULL) {
+		uint32_t *n = client_count_of(op->region, op->op);
+
+		__atomic_store_n(n, *n - 1, __ATOMIC_RELEASE);
+	}
 	weft_attach_server_complete(&c->ring, &e);
 	op->next = c->free;
 	c->free = i;
@@ -56,7 +66,7 @@ client_refusal(const struct weft_node_region *r, const struct weft_attach_sqe *e
 		return -EINVAL;
 	if ((__atomic_load_n(&r->rights, __ATOMIC_RELAXED) & right) == 0)
 		return -EACCES;
-	return r->is_stale ? -ESTALE : 0;
+	return __atomic_load_n(&r->is_stale, __ATOMIC_RELAXED) ? -ESTALE : 0;
 }
 
 static struct weft_node_region *
@@ -85,8 +95,11 @@ client_begin_op(struct weft_node_client *c, const struct weft_attach_sqe *e, uin
 		.region = r,
 	};
 	count[WEFT_CLIENTS_N_READS + e->op - WEFT_ATTACH_OP_READ]++;
-	if (r != NULL)
-		__atomic_store_n(&r->n_ops, r->n_ops + 1, __ATOMIC_RELAXED);
+	if (r != NULL) {
+		uint32_t *n = client_count_of(r, e->op);
+
+		__atomic_store_n(n, *n + 1, __ATOMIC_RELAXED);
+	}
 	if (refusal != 0) {
 		op->status = refusal;
 		op->bad = e->offset;
@@ -320,6 +333,7 @@ client_forget(struct weft_node_client *c, uint16_t dpid)
 		if (r != NULL && (r->target[dpid / 64] >> dpid % 64 & 1) != 0)
 			__atomic_store_n(&r->is_stale, true, __ATOMIC_RELAXED);
 	}
-	if (op != NULL && op->region != NULL && op->region->is_stale)
+	if (op != NULL && op->region != NULL &&
+		__atomic_load_n(&op->region->is_stale, __ATOMIC_RELAXED))
 		client_fail(op, -ESTALE, op->offset + op->begun);
 }

@@ -22,6 +22,8 @@ struct clients {
 	uint64_t present[WORDS]; /* a bit each: control sets it, the node clears it */
 	uint64_t active[WORDS]; /* there is something to do for it */
 	uint32_t n_active;
+	uint32_t weights; /* of those that are active, together */
+	uint32_t left; /* requests until it is another one's turn */
 	uint16_t turn; /* who had the last request */
 	uint16_t looked; /* who was looked at last */
 	uint64_t looked_ns;
@@ -67,6 +69,8 @@ clients_activate(struct clients *s, struct weft_node_client *c, uint64_t now_ns)
 {
 	s->active[c->slot / 64] |= WEFT_BIT64(c->slot % 64);
 	s->n_active++;
+	c->weight = __atomic_load_n(&c->share, __ATOMIC_RELAXED);
+	s->weights += c->weight;
 	c->quiet = 0;
 	c->moved_ns = now_ns;
 }
@@ -76,6 +80,7 @@ clients_rest(struct clients *s, const struct weft_node_client *c)
 {
 	s->active[c->slot / 64] &= ~WEFT_BIT64(c->slot % 64);
 	s->n_active--;
+	s->weights -= c->weight;
 }
 
 /* Look at some that do nothing. */
@@ -97,36 +102,48 @@ clients_look(struct weft_node *n, struct clients *s)
 	}
 }
 
+/* Of all tags its part by weight, but one at least. */
 static uint32_t
-clients_share(const struct weft_node *n, const struct clients *s)
+clients_share(const struct weft_node *n, const struct clients *s, const struct weft_node_client *c)
 {
-	const uint32_t share = n->load->client_tags / s->n_active;
+	const uint32_t share = n->load->client_tags * c->weight / s->weights;
 
 	return share == 0 ? 1 : share;
 }
 
-/* Clients in turn, a line each. */
+/* Whose turn it is: so many lines are his as he has weight. */
+static struct weft_node_client *
+clients_turn(struct clients *s)
+{
+	if (s->left == 0 || !clients_has(s->active, s->turn)) {
+		s->turn = (uint16_t)clients_next_of(s->active, s->turn);
+		s->left = s->client[s->turn]->weight;
+	}
+	return s->client[s->turn];
+}
+
+/* Clients in turn, lines by their weight. */
 static int
 clients_next(struct weft_node *n, void *state, struct weft_msg *m)
 {
 	struct clients *s = state;
 	bool is_over = true;
-	uint32_t share;
 
 	if (s->looked_ns != n->now_ns)
 		clients_look(n, s);
 	if (s->n_active == 0)
 		return -ESHUTDOWN;
-	share = clients_share(n, s);
 	for (uint32_t i = 0; i < s->n_active; i++) {
-		enum client_way way;
+		struct weft_node_client *c = clients_turn(s);
+		const enum client_way way = client_next(n, c, clients_share(n, s, c), s->count, m);
 
-		s->turn = (uint16_t)clients_next_of(s->active, s->turn);
-		way = client_next(n, s->client[s->turn], share, s->count, m);
-		if (way == CLIENT_BEGAN)
+		if (way == CLIENT_BEGAN) {
+			s->left--;
 			return 0;
+		}
 		if (way == CLIENT_NO_TAG)
 			return -EAGAIN;
+		s->left = 0;
 		is_over = is_over && way == CLIENT_NOTHING;
 	}
 	return is_over ? -ESHUTDOWN : -EAGAIN;
@@ -162,12 +179,23 @@ clients_note_breach(struct clients *s, struct weft_node_client *c)
 	__atomic_store_n(&c->breach, c->ring.breach, __ATOMIC_RELEASE);
 }
 
+/* Control may have given it another weight. */
+static void
+clients_weigh(struct clients *s, struct weft_node_client *c)
+{
+	const uint32_t share = __atomic_load_n(&c->share, __ATOMIC_RELAXED);
+
+	s->weights += share - c->weight;
+	c->weight = share;
+}
+
 /* What control and the client are told, and whether there will be something to do. */
 static unsigned int
 clients_tend(struct weft_node *n, struct clients *s, struct weft_node_client *c, bool is_due)
 {
 	const bool is_leaving = client_is_leaving(c);
 
+	clients_weigh(s, c);
 	if (is_due && c->open == 0 && n->now_ns - c->moved_ns >= s->timeout_ns)
 		client_time_out(n, c, s->count);
 	clients_note_breach(s, c);
@@ -324,6 +352,7 @@ client_make(struct weft_node *n, const struct weft_node_client_cfg *cfg)
 	if (c == NULL)
 		return NULL;
 	c->cfg = *cfg;
+	c->share = cfg->share == 0 ? 1 : cfg->share;
 	c->current = CLIENT_NONE;
 	for (uint32_t i = 0; i < cfg->entries; i++)
 		c->op[i].next = (uint16_t)(i + 1 < cfg->entries ? i + 1 : CLIENT_NONE);
@@ -377,6 +406,12 @@ weft_node_client_free(struct weft_node *n, struct weft_node_client *c)
 	node_free(n, c);
 }
 
+void
+weft_node_client_set_share(struct weft_node_client *c, uint32_t share)
+{
+	__atomic_store_n(&c->share, share, __ATOMIC_RELAXED);
+}
+
 unsigned int
 weft_node_client_breach(const struct weft_node_client *c)
 {
@@ -411,10 +446,17 @@ weft_node_client_close(struct weft_node_client *c, uint32_t handle)
 	return r;
 }
 
-bool
-weft_node_region_is_used(const struct weft_node_region *r)
+uint32_t
+weft_node_region_uses(const struct weft_node_region *r)
 {
-	return __atomic_load_n(&r->n_ops, __ATOMIC_ACQUIRE) != 0;
+	return (__atomic_load_n(&r->n_ops[0], __ATOMIC_ACQUIRE) != 0 ? WEFT_ATTACH_READ : 0) |
+	       (__atomic_load_n(&r->n_ops[1], __ATOMIC_ACQUIRE) != 0 ? WEFT_ATTACH_WRITE : 0);
+}
+
+void
+weft_node_region_end(struct weft_node_region *r)
+{
+	__atomic_store_n(&r->is_stale, true, __ATOMIC_RELAXED);
 }
 
 uint64_t

@@ -39,6 +39,8 @@ struct weft_node_client {
 	uint16_t quiet; /* polls without anything to do */
 	uint32_t n_ops;
 	uint32_t open; /* lines, of all operations */
+	uint32_t share; /* control; its weight among others */
+	uint32_t weight; /* of that, what the sum of those that are active has */
 	uint64_t moved_ns; /* when something went on last */
 	bool is_leaving; /* control */
 	bool is_gone; /* the node's; written last */

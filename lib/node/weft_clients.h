@@ -23,6 +23,7 @@
 WEFT_BEGIN_DECLS
 
 #define WEFT_NODE_CLIENTS 1024 /**< of a node, at a time */
+#define WEFT_NODE_SHARE_MAX 100
 
 struct weft_node_client;
 
@@ -32,8 +33,8 @@ struct weft_node_region {
 	uint64_t size; /**< bytes, 1 or more */
 	uint32_t rights; /**< bits of enum weft_attach_right; control may change them */
 	/* the node's; any readers */
-	uint32_t n_ops;
-	bool is_stale; /* the memory of a target was replaced */
+	uint32_t n_ops[2]; /* reads, writes */
+	bool is_stale; /* the memory of a target was replaced; control's as well */
 	uint64_t target[WEFT_PIDS / 64]; /**< a bit a PID: whose memory it is */
 };
 
@@ -41,6 +42,7 @@ struct weft_node_client_cfg {
 	void *block; /**< zeros, as weft_attach_server_init() wants it; outlives the client */
 	uint32_t entries;
 	uint64_t data_len;
+	uint32_t share; /**< its weight among others, WEFT_NODE_SHARE_MAX at most; 0 is 1 */
 	void (*wake)(void *arg); /**< the client sleeps; the node's thread calls it */
 	void *wake_arg;
 };
@@ -76,6 +78,9 @@ bool weft_node_client_is_gone(const struct weft_node_client *c);
 /** Free one that is gone, or whose node is not polled any more. Control. */
 void weft_node_client_free(struct weft_node *n, struct weft_node_client *c);
 
+/** Give it another weight among others, 1..WEFT_NODE_SHARE_MAX. Control. */
+void weft_node_client_set_share(struct weft_node_client *c, uint32_t share);
+
 /** enum weft_attach_breach: what it did that no client does; it is to leave then. Control. */
 unsigned int weft_node_client_breach(const struct weft_node_client *c);
 
@@ -99,8 +104,20 @@ struct weft_node_region *weft_node_client_region(const struct weft_node_client *
 /** Take a region back: no operation on it begins any more. Control. @return it, or NULL */
 struct weft_node_region *weft_node_client_close(struct weft_node_client *c, uint32_t handle);
 
-/** Whether operations on a region are open. Control, behind a quiescent point. */
-bool weft_node_region_is_used(const struct weft_node_region *r);
+/**
+ * Bits of enum weft_attach_right for which operations are open. Control, behind a quiescent point.
+ */
+uint32_t weft_node_region_uses(const struct weft_node_region *r);
+
+/** Whether operations on a region are open. Likewise. */
+static inline bool
+weft_node_region_is_used(const struct weft_node_region *r)
+{
+	return weft_node_region_uses(r) != 0;
+}
+
+/** Have every further operation on it end as -ESTALE: it is to be opened anew. Control. */
+void weft_node_region_end(struct weft_node_region *r);
 
 /**
  * What names the content of a region's memory: of several targets their generations together; 0:

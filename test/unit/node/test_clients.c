@@ -66,11 +66,13 @@ program_wake(void *arg)
 }
 
 static void
-program_attach(struct program *p, struct toy *w)
+program_attach_with(struct program *p, struct toy *w, uint32_t share)
 {
-	struct weft_node_client_cfg cfg = {
-		.entries = ENTRIES, .data_len = DATA_LEN, .wake = program_wake, .wake_arg = p
-	};
+	struct weft_node_client_cfg cfg = { .entries = ENTRIES,
+		.data_len = DATA_LEN,
+		.share = share,
+		.wake = program_wake,
+		.wake_arg = p };
 	struct weft_attach_layout l;
 
 	memset(p, 0, sizeof(*p));
@@ -86,6 +88,12 @@ program_attach(struct program *p, struct toy *w)
 	p->sqe = (void *)((uint8_t *)cfg.block + l.sq_off);
 	p->cqe = (void *)((uint8_t *)cfg.block + l.cq_off);
 	p->data = (uint8_t *)cfg.block + l.data_off;
+}
+
+static void
+program_attach(struct program *p, struct toy *w)
+{
+	program_attach_with(p, w, 0);
 }
 
 /* Let it use a piece of a segment. */
@@ -550,6 +558,129 @@ WEFT_TEST(each_client_has_its_share)
 	program_wait(&greedy);
 	program_detach(&greedy);
 	program_detach(&modest);
+	toy_fini(&w);
+}
+
+/*
+ * Lines that one has on their way when nothing arrives, beside the first @n of which each did
+ * something a moment ago.
+ */
+static uint64_t
+lines_beside(struct toy *w, struct program *one, struct program *others, unsigned int n)
+{
+	uint64_t lines;
+
+	for (unsigned int k = 0; k < n; k++)
+		assert_int_equal(program_do(&others[k], WEFT_ATTACH_OP_READ, 0, 64), 0);
+	lines = toy_count(one->host, NULL, "clients", "lines_read");
+	w->is_cut = true;
+	program_submit(one, 1, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+	toy_steps(w, 5);
+	lines = toy_count(one->host, NULL, "clients", "lines_read") - lines;
+	w->is_cut = false;
+	program_wait(one);
+	toy_steps(w, 200); /* until all are quiet */
+	return lines;
+}
+
+WEFT_TEST(tags_are_given_by_weight)
+{
+	static const uint32_t share[] = { 1, 2, 5, WEFT_NODE_SHARE_MAX };
+	struct program p[WEFT_ARRAY_SIZE(share)];
+	struct toy w;
+
+	clients_init(&w, rxl);
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(p); k++) {
+		program_attach_with(&p[k], &w, share[k]);
+		program_open(&p[k], 0, 0, MEMORY);
+		assert_int_equal(program_do(&p[k], WEFT_ATTACH_OP_READ, 0, 64), 0);
+	}
+	toy_steps(&w, 200);
+	/* 64 tags by 1, 2, 5 and 100 of 108, but one at least; who does nothing has no weight. */
+	assert_int_equal(lines_beside(&w, &p[0], p, 4), 1);
+	assert_int_equal(lines_beside(&w, &p[2], p, 4), 5 * TAGS / 108);
+	assert_int_equal(lines_beside(&w, &p[3], p, 4), 100 * TAGS / 108);
+	assert_int_equal(lines_beside(&w, &p[2], p, 3), 5 * TAGS / 8);
+	assert_int_equal(lines_beside(&w, &p[0], p, 0), TAGS);
+	/* Control gives it another one, while it does something and while it does not. */
+	weft_node_client_set_share(p[3].client, 8);
+	assert_int_equal(lines_beside(&w, &p[3], p, 4), TAGS / 2);
+	assert_int_equal(program_do(&p[3], WEFT_ATTACH_OP_READ, 0, 64), 0);
+	weft_node_client_set_share(p[3].client, 2);
+	toy_step(&w);
+	assert_int_equal(lines_beside(&w, &p[2], p, 3), 5 * TAGS / 10);
+	/* One that leaves takes its weight along. */
+	assert_int_equal(program_do(&p[3], WEFT_ATTACH_OP_READ, 0, 64), 0);
+	program_detach(&p[3]);
+	assert_int_equal(lines_beside(&w, &p[2], p, 3), 5 * TAGS / 8);
+	for (unsigned int k = 0; k < 3; k++)
+		program_detach(&p[k]);
+	toy_fini(&w);
+}
+
+/* Where tags are not what there is too little of, requests go out by weight as well. */
+WEFT_TEST(requests_begin_by_weight)
+{
+	struct program light, heavy;
+	struct toy w;
+
+	toy_load(&w, rxl);
+	for (uint16_t i = 0; i < w.load->n_nodes; i++)
+		w.load->node[i].client_tags = 4096;
+	toy_start(&w);
+	program_attach_with(&light, &w, 1);
+	program_attach_with(&heavy, &w, 4);
+	program_open(&light, 0, 0, MEMORY);
+	program_open(&heavy, 1, 0, MEMORY);
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		program_submit(&light, i, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+		program_submit(&heavy, i, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+	}
+	for (unsigned int i = 0; i < STEPS && heavy.taken < ENTRIES - 8; i++) {
+		toy_step(&w);
+		program_collect(&light);
+		program_collect(&heavy);
+	}
+	assert_true(heavy.taken >= ENTRIES - 8);
+	assert_in_range(light.taken, heavy.taken / 6, heavy.taken / 3);
+	program_wait(&light);
+	program_wait(&heavy);
+	program_detach(&light);
+	program_detach(&heavy);
+	toy_fini(&w);
+}
+
+/* What control asks before it takes rights away. */
+WEFT_TEST(uses_of_a_region_are_told_apart)
+{
+	struct program p;
+	struct toy w;
+
+	clients_init(&w, rxl);
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, MEMORY);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 64), 0);
+	assert_int_equal(weft_node_region_uses(&p.region), 0);
+	w.is_cut = true;
+	program_submit(&p, 1, WEFT_ATTACH_OP_WRITE, 0, 64);
+	toy_steps(&w, 3);
+	assert_int_equal(weft_node_region_uses(&p.region), WEFT_ATTACH_WRITE);
+	program_submit(&p, 2, WEFT_ATTACH_OP_READ, 0, 64);
+	toy_steps(&w, 3);
+	assert_int_equal(weft_node_region_uses(&p.region), WEFT_ATTACH_READ | WEFT_ATTACH_WRITE);
+	/* What has begun ends; what is submitted after that is refused. */
+	weft_node_region_end(&p.region);
+	program_submit(&p, 3, WEFT_ATTACH_OP_READ, 0, 64);
+	toy_steps(&w, 3);
+	assert_int_equal(program_collect(&p), 1);
+	assert_int_equal(p.end[3].status, -ESTALE);
+	assert_true(weft_node_region_is_used(&p.region));
+	w.is_cut = false;
+	program_wait(&p);
+	assert_int_equal(p.end[1].status, 0);
+	assert_int_equal(p.end[2].status, 0);
+	assert_false(weft_node_region_is_used(&p.region));
+	program_detach(&p);
 	toy_fini(&w);
 }
 
