@@ -74,10 +74,10 @@ ats_shares_memory(const struct weft_topo_translation *a, const struct weft_topo_
 static int
 ats_check_others(struct topo_load *l, unsigned int i)
 {
-	const struct topo_translation_src *src = &l->translation[i];
+	const struct topo_translation_src *src = &l->of_node.translation[i];
 
 	for (unsigned int j = 0; j < i; j++) {
-		const struct topo_translation_src *o = &l->translation[j];
+		const struct topo_translation_src *o = &l->of_node.translation[j];
 
 		if (o->out.host == src->out.host &&
 			ats_meets(o->out.va, o->out.size, src->out.va, src->out.size))
@@ -97,7 +97,7 @@ ats_check_others(struct topo_load *l, unsigned int i)
 static int
 ats_check_translation(struct topo_load *l, unsigned int agent, unsigned int i)
 {
-	struct topo_translation_src *src = &l->translation[i];
+	struct topo_translation_src *src = &l->of_node.translation[i];
 	struct weft_topo_translation *x = &src->out;
 	const int host = weft_topo_find(&l->t, src->host);
 	int rc;
@@ -195,7 +195,7 @@ topo_check_ats(struct topo_load *l)
 	if (t->translations.entry == NULL)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < l->n[SECTION_TRANSLATION]; i++)
-		t->translations.entry[i] = l->translation[i].out;
+		t->translations.entry[i] = l->of_node.translation[i].out;
 	t->translations.n = (uint16_t)l->n[SECTION_TRANSLATION];
 	t->map.is_default = false;
 	if (t->cxl_io.packets == 0)

@@ -20,6 +20,8 @@
 
 #define SOCKET_CHARS HOST_CHARS "/@+:~" /* no comma: the path goes into device arguments */
 
+#define USER_CHARS HOST_CHARS "@+$\\ " /* of directories, too: LAB\domain users */
+
 #define MAX_PID 0xFFE /* 0xFFF is reserved: fabric.md section 2.1 */
 #define MIN_MTU 68
 #define MAX_MEMORY (UINT64_C(1) << WEFT_TOPO_SEGMENT_LOG2)
@@ -90,11 +92,15 @@ const struct topo_section topo_section[] = {
 	[SECTION_GROUP] = { ROWS(GROUP, "groups", line_of),
 		ITEMS(GROUP, group, WEFT_TOPO_GROUPS) },
 	[SECTION_RANGE] = { ROWS(RANGE, "ranges", line_of), ITEMS(RANGE, range, MAX_RANGES) },
+	[SECTION_REGION] = { ROWS(REGION, "regions", line_of),
+		ITEMS(REGION, region, WEFT_TOPO_REGIONS) },
+	[SECTION_CLIENT] = { ROWS(CLIENT, "clients", line_of),
+		ITEMS(CLIENT, of_node.client, WEFT_TOPO_NODES * WEFT_TOPO_CLIENTS) },
 	[SECTION_WINDOW] = { ROWS(WINDOW, "windows", line_of),
-		ITEMS(WINDOW, window, WEFT_TOPO_NODES * WEFT_TOPO_WINDOWS) },
+		ITEMS(WINDOW, of_node.window, WEFT_TOPO_NODES * WEFT_TOPO_WINDOWS) },
 	[SECTION_ATS] = { ROWS(ATS, "ats", ats_at) },
 	[SECTION_TRANSLATION] = { ROWS(TRANSLATION, "translations", line_of),
-		ITEMS(TRANSLATION, translation, WEFT_TOPO_TRANSLATIONS) },
+		ITEMS(TRANSLATION, of_node.translation, WEFT_TOPO_TRANSLATIONS) },
 };
 /* clang-format on */
 

@@ -93,6 +93,9 @@ topo_release_load(struct weft_topo *t)
 	free(t->access.window);
 	free(t->list);
 	free(t->translations.entry);
+	free(t->attach.region);
+	free(t->attach.client);
+	free(t->attach.list);
 }
 
 static void
@@ -105,8 +108,10 @@ topo_release(struct topo_load *l)
 	free(l->group);
 	free(l->range);
 	free(l->binding);
-	free(l->window);
-	free(l->translation);
+	free(l->region);
+	free(l->of_node.window);
+	free(l->of_node.translation);
+	free(l->of_node.client);
 	topo_release_load(&l->t);
 }
 
@@ -132,6 +137,8 @@ topo_take_node(const struct topo_node_src *src, struct weft_topo_node *node)
 	node->n_windows = (uint16_t)src->windows.n;
 	node->first_translation = (uint16_t)src->translations.first;
 	node->n_translations = (uint16_t)src->translations.n;
+	node->clients.first = src->clients.first;
+	node->clients.n = (uint16_t)src->clients.n;
 	node->translates = src->line_of[NODE_ATS] != 0;
 }
 
@@ -177,6 +184,8 @@ static const struct {
 	{ topo_load_nodes, false },
 	{ topo_check_nodes, true },
 	{ topo_space, true },
+	{ topo_regions, true },
+	{ topo_clients, true },
 	{ topo_uio, true },
 	{ topo_check_ats, true },
 	{ topo_join, true },

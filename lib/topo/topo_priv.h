@@ -114,7 +114,7 @@ enum { TOPO_ROLE_AUTO, TOPO_ROLE_USP, TOPO_ROLE_DSP, TOPO_ROLE_FPORT };
 
 struct topo_node_src {
 	struct weft_topo_node out;
-	struct topo_items windows, translations;
+	struct topo_items windows, translations, clients;
 	unsigned int access; /* these: value of a list of names */
 	unsigned int vtv;
 	unsigned int lav;
@@ -127,6 +127,15 @@ struct topo_window_src {
 	struct weft_topo_window out;
 	unsigned int nodes; /* value of a list of names */
 	unsigned int line_of[WINDOW_KEYS];
+};
+
+struct topo_client_src {
+	struct weft_topo_client out;
+	uint32_t uid, gid;
+	char user[WEFT_TOPO_USER_ROOM];
+	char group[WEFT_TOPO_USER_ROOM];
+	unsigned int regions; /* value of a list of names */
+	unsigned int line_of[CLIENT_KEYS];
 };
 
 struct topo_translation_src {
@@ -180,11 +189,26 @@ struct topo_group_src {
 	unsigned int line_of[GROUP_KEYS];
 };
 
+struct topo_region_src {
+	struct weft_topo_region out;
+	char gfd[WEFT_TOPO_NAME_ROOM];
+	uint16_t segment;
+	uint64_t offset; /* in the memory of the GFD, or in the segment */
+	unsigned int line_of[REGION_KEYS];
+};
+
 struct topo_binding_src {
 	char host[WEFT_TOPO_NAME_ROOM];
 	char device[WEFT_TOPO_NAME_ROOM];
 	uint16_t pid;
 	unsigned int line_of[BINDING_KEYS];
+};
+
+/* Items of the lists that nodes have. */
+struct topo_of_node {
+	struct topo_window_src *window;
+	struct topo_translation_src *translation;
+	struct topo_client_src *client;
 };
 
 /* One load, from the first byte to the finished topology or the error. */
@@ -208,8 +232,8 @@ struct topo_load {
 	struct topo_group_src *group;
 	struct topo_range_src *range; /* by group */
 	struct topo_binding_src *binding;
-	struct topo_window_src *window; /* these: by node */
-	struct topo_translation_src *translation;
+	struct topo_region_src *region;
+	struct topo_of_node of_node; /* by node */
 	unsigned int n[TOPO_SECTIONS]; /* items of these, by section */
 	struct topo_items all; /* what the lists at the top gave: all of theirs */
 	uint64_t segment_size;
@@ -292,6 +316,7 @@ int topo_decode(struct topo_load *l);
 /* Words of the enums, NULL-ended. */
 extern const char *const topo_driver_words[];
 extern const char *const topo_rights_words[];
+extern const char *const topo_client_words[];
 
 /* check.c: what one node says, and what nodes say together. */
 int topo_check_nodes(struct topo_load *l);
@@ -303,6 +328,11 @@ int topo_check_paths(struct topo_load *l);
 int topo_check_attached(struct topo_load *l);
 /* space.c: place the segments, groups and rights of the file, or those that stand for none. */
 int topo_space(struct topo_load *l);
+
+/* regions.c: regions that have a name. After topo_space(). */
+int topo_regions(struct topo_load *l);
+/* clients.c: who may attach to hosts. After topo_regions(). */
+int topo_clients(struct topo_load *l);
 
 /* uio.c: windows, vectors, and what may not be together. After topo_space(). */
 int topo_uio(struct topo_load *l);

@@ -118,7 +118,7 @@ uio_place_window(struct topo_load *l, unsigned int node, unsigned int i)
 {
 	struct weft_topo *t = &l->t;
 	struct weft_topo_node *host = &t->node[node];
-	struct topo_window_src *src = &l->window[host->first_window + i];
+	struct topo_window_src *src = &l->of_node.window[host->first_window + i];
 	struct weft_topo_window *out = &t->access.window[host->first_window + i];
 	int rc;
 

@@ -15,13 +15,16 @@
  *   3. A group is memory that belongs together; access of a host or device is a list of groups.
  *   4. A window is a part of a host's own memory that it opens to some others, by UIO.
  *   5. Routes are computed by an engine and proved by a checker that knows none of them.
- *   6. A change is another topology of the same fabric: only what its rows in keys.def allow may
+ *   6. A region is memory that has a name for programs; a client is a user or group whose programs
+ *      may attach to a host.
+ *   7. A change is another topology of the same fabric: only what its rows in keys.def allow may
  *      differ.
  *
  * What hosts and devices send is no part of it: see weft_load.h.
  *
  * Thread rule for the whole file: a loaded topology is never written again but for
- * weft_load_open(); any thread may read it until one thread frees it.
+ * weft_load_open() and weft_topo_client_is(), before others see it; any thread may read it until
+ * one thread frees it.
  */
 #ifndef WEFT_TOPO_H
 #define WEFT_TOPO_H
@@ -42,6 +45,7 @@ WEFT_BEGIN_DECLS
 #define WEFT_TOPO_SOCKET_ROOM 108 /**< what sockaddr_un holds */
 #define WEFT_TOPO_PATH_ROOM 256
 #define WEFT_TOPO_TRANSLATIONS 1024 /**< of all agents */
+#define WEFT_TOPO_USER_ROOM 65 /**< name of a user or group */
 #define WEFT_TOPO_WIRE_ROOM 640 /**< every key of weft_impair.h at its longest */
 
 /** Fabric addresses: segment k begins at base + k segment sizes (fabric.md section 1.2). */
@@ -65,7 +69,10 @@ enum weft_topo_routing {
 #define WEFT_TOPO_DECODERS 8 /**< segments that may have memory of one GFD */
 #define WEFT_TOPO_GROUPS 64
 #define WEFT_TOPO_WINDOWS 64 /**< of one host */
-#define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows and shares of segments */
+#define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows, regions and shares of segments */
+#define WEFT_TOPO_REGIONS 1024 /**< that the file names */
+#define WEFT_TOPO_CLIENTS 256 /**< rows of one host */
+#define WEFT_TOPO_SHARE_MAX 100
 #define WEFT_TOPO_UIO_UNIT 256 /**< bytes; no UIO request crosses a multiple of it */
 #define WEFT_TOPO_DIMENSIONS 4
 #define WEFT_TOPO_NO_ROUTE 0xFF /**< in weft_topo.route */
@@ -142,6 +149,30 @@ struct weft_topo_translation {
 	uint8_t on_demand; /**< 1: a page is there once it was asked for */
 };
 
+/** Bits of weft_topo_client.rights. */
+enum weft_topo_client_rights { WEFT_TOPO_CLIENT_READ = 1 << 0, WEFT_TOPO_CLIENT_WRITE = 1 << 1 };
+
+#define WEFT_TOPO_NO_ID UINT32_MAX /**< of no user and no group */
+
+/** A row of those who may attach to a host: the first that is about somebody decides. */
+struct weft_topo_client {
+	bool is_group; /**< all who have the group; otherwise a user */
+	bool is_all; /**< every region; otherwise those of the list */
+	uint8_t rights; /**< enum weft_topo_client_rights; 0: turned away */
+	uint8_t share; /**< weight of each program, 1..WEFT_TOPO_SHARE_MAX */
+	uint16_t n_regions;
+	uint32_t first_region; /**< attach.list[first_region] and those behind */
+	uint32_t id; /**< uid or gid; WEFT_TOPO_NO_ID: a name nobody has looked up: no one */
+	uint32_t line; /**< of the file that says who */
+	char name[WEFT_TOPO_USER_ROOM]; /**< to be looked up where the host runs; "": id is given */
+};
+
+/** Rows of one host. */
+struct weft_topo_clients {
+	uint32_t first; /**< attach.client[first] and those behind, in order */
+	uint16_t n; /**< 0: the file gives none */
+};
+
 /** How the retry layers are to work (weft_llr.h); what is not given is the program's choice. */
 struct weft_topo_retry {
 	uint16_t window; /**< flits that may be out, 8..511; 0 = not given */
@@ -164,6 +195,7 @@ struct weft_topo_node {
 	int16_t numa; /**< GFD: NUMA node of its memory, or -1 for the one that serves it */
 	uint16_t at[WEFT_TOPO_DIMENSIONS]; /**< switch: coordinates in a mesh */
 	uint8_t n_at; /**< 1..4, the same for all that have them; 0 = not given */
+	struct weft_topo_clients clients; /**< host */
 	uint64_t access; /**< host, device: bit k = may reach group k; others 0 */
 	/**
 	 * GFD, device: bytes, a multiple of 4 KiB, 4 KiB .. 64 GiB; a device may have none; others
@@ -305,6 +337,26 @@ struct weft_topo_access {
 	struct weft_topo_window *window;
 };
 
+/** Memory with a name for programs: part of a segment of GFDs. */
+struct weft_topo_region {
+	char name[WEFT_TOPO_NAME_ROOM];
+	uint16_t segment;
+	bool is_given; /**< by `regions`; otherwise all of a segment */
+	uint64_t offset; /**< in the segment */
+	uint64_t size;
+};
+
+/** Programs: what they open and who they are. */
+struct weft_topo_attach {
+	uint16_t n_regions;
+	uint32_t n_clients;
+	uint32_t n_list;
+	/** Those that the file names, then every segment of GFDs in order. */
+	struct weft_topo_region *region;
+	struct weft_topo_client *client;
+	uint16_t *list; /**< indexes of regions: what weft_topo_client points to */
+};
+
 /** Those of all agents. */
 struct weft_topo_translations {
 	uint16_t n;
@@ -332,6 +384,7 @@ struct weft_topo {
 	uint32_t n_list;
 	struct weft_topo_map map;
 	struct weft_topo_access access;
+	struct weft_topo_attach attach;
 	struct weft_topo_translations translations;
 	struct weft_topo_binding *binding;
 	uint16_t *list; /**< n_list node indexes: what weft_topo_names point to */
@@ -566,6 +619,38 @@ uint64_t weft_topo_hpa(const struct weft_topo *t, unsigned int gfd_index);
  */
 const struct weft_topo_translation *weft_topo_translate(
 	const struct weft_topo *t, unsigned int host, uint64_t va, uint64_t *pa);
+
+/**
+ * Index of the region called by the first @p len characters of @p name, or -ENOENT. A segment has
+ * the name of its GFD where that has no other, and takes no turns; any other is called segK, K
+ * being its number.
+ */
+int weft_topo_find_region(const struct weft_topo *t, const char *name, size_t len);
+
+/** Somebody whose program asks. */
+struct weft_topo_user {
+	uint32_t uid, gid;
+	const uint32_t *group; /**< further groups; may be NULL where there are none */
+	unsigned int n_groups;
+};
+
+/**
+ * The row of node @p host that decides about @p who: the first that is about him. NULL: there is
+ * none.
+ */
+const struct weft_topo_client *weft_topo_client_of(
+	const struct weft_topo *t, unsigned int host, const struct weft_topo_user *who);
+
+/** Whether a row, or NULL for everything, lets region @p region be opened. */
+bool weft_topo_client_may_open(
+	const struct weft_topo *t, const struct weft_topo_client *c, unsigned int region);
+
+/** Say whom the name of a row stands for. Before anybody else sees the topology. */
+static inline void
+weft_topo_client_is(struct weft_topo *t, uint32_t client, uint32_t id)
+{
+	t->attach.client[client].id = id;
+}
 
 /** Word for rights: "none", "r", "w", "rw". Constant. */
 const char *weft_topo_rights_word(unsigned int rights);

@@ -37,6 +37,43 @@ take_finding(void *arg, const struct weft_topo_error *e)
 }
 
 static void
+check_row(const struct weft_topo *t, unsigned int host, const struct weft_topo_client *c)
+{
+	const struct weft_topo_user who = { .uid = c->is_group ? 0 : c->id, .gid = c->id };
+
+	FUZZ_CHECK(c->share >= 1 && c->share <= WEFT_TOPO_SHARE_MAX);
+	FUZZ_CHECK((c->id == WEFT_TOPO_NO_ID) == (c->name[0] != '\0'));
+	FUZZ_CHECK(c->name[0] != '\0' || weft_topo_client_of(t, host, &who) != NULL);
+	for (unsigned int r = 0; r < c->n_regions; r++)
+		FUZZ_CHECK(t->attach.list[c->first_region + r] < t->attach.n_regions);
+}
+
+/* Regions are in memory of GFDs, and those of the file have one name each; rows name regions. */
+static void
+check_programs(const struct weft_topo *t)
+{
+	const struct weft_topo_user nobody = { .uid = WEFT_TOPO_NO_ID, .gid = WEFT_TOPO_NO_ID };
+
+	for (unsigned int i = 0; i < t->attach.n_regions; i++) {
+		const struct weft_topo_region *r = &t->attach.region[i];
+		const int found = weft_topo_find_region(t, r->name, strlen(r->name));
+
+		FUZZ_CHECK(r->segment < t->map.n_segments && !t->map.segment[r->segment].is_gim);
+		FUZZ_CHECK(r->size > 0 && r->size <= t->map.segment[r->segment].size);
+		FUZZ_CHECK(r->offset <= t->map.segment[r->segment].size - r->size);
+		FUZZ_CHECK(found == (int)i || (found >= 0 && !r->is_given));
+	}
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		const struct weft_topo_clients *rows = &t->node[i].clients;
+
+		FUZZ_CHECK(rows->n == 0 || t->node[i].kind == WEFT_TOPO_HOST);
+		FUZZ_CHECK(weft_topo_client_of(t, i, &nobody) == NULL);
+		for (unsigned int k = 0; k < rows->n; k++)
+			check_row(t, i, &t->attach.client[rows->first + k]);
+	}
+}
+
+static void
 check_taken(const struct weft_topo *t)
 {
 	struct weft_topo_error e;
@@ -60,6 +97,7 @@ check_taken(const struct weft_topo *t)
 		}
 	for (unsigned int i = 0; i < t->n_list; i++)
 		FUZZ_CHECK(t->list[i] < t->n_nodes);
+	check_programs(t);
 	FUZZ_CHECK(weft_topo_check_change(t, t, "fuzz", &e) == 0);
 	FUZZ_CHECK(weft_topo_check_mixed_routes(t, t, "fuzz", &e) == 0);
 }

@@ -65,6 +65,8 @@ WEFT_TEST(routes_rights_and_new_segments_may_change)
 		{ "{name: high, ", "{name: other, " },
 		{ "groups:\n", "  - {target: g1, size: 4K}\n  - {gim: h0}\ngroups:\n" },
 		{ "pid: 4, ", "pid: 4,   " },
+		{ "groups:\n", "regions: [{name: x, gfd: g0, offset: 1M}]\ngroups:\n" },
+		{ "pid: 2, ", "pid: 2, clients: [{uid: 7}], " },
 	};
 	struct weft_topo *now = with("lab\n", "lab\n");
 

@@ -21,6 +21,15 @@ static const char *const good[] = {
 	"  - {a: s0, b: g0}", /* 10 */
 };
 
+/* A row of the host's clients. */
+#define HOST_ROW(keys, text)                                                                       \
+	{                                                                                          \
+		5,                                                                                 \
+			"  - {name: h0, kind: host, pid: 1, server: lab1, clients: [\n    {" keys  \
+			"}]}",                                                                     \
+			6, "nodes[0].clients[0]" text                                              \
+	}
+
 struct error_row {
 	unsigned int replaced; /* line of the good file */
 	const char *by;
@@ -46,12 +55,13 @@ static const struct error_row rows[] = {
 	/* keys */
 	{ 2, "default: {mtu: 1500}", 2,
 		"unknown key, expected "
-		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|bindings|nodes|"
-		"links|workloads, got "
+		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|regions|bindings|"
+		"nodes|links|workloads, got "
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|"
-		"late_poison|late_poison_seed|socket|at|access|gim|windows|vtv|lav|ingress_prefix|"
+		"late_poison|late_poison_seed|socket|at|access|clients|gim|windows|vtv|lav|ingress_"
+	        "prefix|"
 		"egress_prefix|forward|override|ats|translations, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1,\n     traffic: {line: 1}}", 6,
 		"nodes[0].traffic: load moved to the list \"workloads\": - {on: h0, kind: mem, "
@@ -377,6 +387,86 @@ static const struct error_row rows[] = {
 		"  {target: g0, size: 4K}, {target: g0, size: 4K}, {target: g0, size: 4K},\n"
 		"  {target: g0, size: 4K}, {target: g0, size: 4K},\n {target: g0, size: 4K}]",
 		12, "segments[8].target: too many segments of gfd g0, expected at most 8, its" },
+
+	/* regions */
+	{ 3, "regions: [{name: a}]", 3,
+		"regions[0]: bad region, expected one of gfd and segment, got none" },
+	{ 3, "regions:\n  - {name: a, gfd: g0, segment: 0}", 4, "gfd and segment, got both" },
+	{ 3, "regions: [{gfd: g0}]", 3, "regions[0]: key missing, expected name, got none" },
+	{ 3, "regions: [{name: a b, gfd: g0}]", 3, "regions[0].name: bad character" },
+	{ 3, "regions: [{name: a, gfd: s0}]", 3,
+		"regions[0]: bad region, expected the name of a gfd, got \"s0\"" },
+	{ 3, "regions: [{name: a, gfd: g0, size: 12K}]", 3,
+		"regions[0]: bad region, expected multiples of 4096 in the 8192 bytes of g0, got "
+		"12288 from 0 on" },
+	{ 3, "regions:\n  - name: a\n    gfd: g0\n    offset: 4K\n    size: 8K", 7,
+		"bad region, expected multiples of 4096 in the 8192 bytes of g0, got 8192 from "
+		"4096 on" },
+	{ 3, "regions:\n  - name: a\n    gfd: g0\n    offset: 8K", 6, "got 0 from 8192 on" },
+	{ 3, "regions: [{name: a, gfd: g0, offset: 100}]", 3, "bad region, expected multiples" },
+	{ 3, "regions: [{name: a, gfd: g0, size: 5000}]", 3, "bad region, expected multiples" },
+	{ 3, "regions: [{name: a, gfd: g0, size: 0}]", 3, "regions[0].size: bad size" },
+	{ 3, "regions: [{name: a, segment: 1}]", 3,
+		"regions[0]: bad segment, expected the number of one of 1 that has memory of gfds, "
+		"got 1" },
+	{ 3, "segments: [{gim: h0}]\nregions: [{name: a, segment: 0}]", 4, "bad segment" },
+	{ 3, "regions: [{name: a, segment: 0, size: 12K}]", 3,
+		"multiples of 4096 in the 8192 bytes of its segment, got 12288 from 0 on" },
+	{ 3, "regions: [{name: a, segment: 0, offset: 8K}]", 3, "of its segment, got 0 from 8192" },
+	/* Memory that is in no segment, or in two. */
+	{ 3, "segments: [{target: g0, size: 4K}]\nregions:\n - {name: a, gfd: g0, offset: 4K}", 5,
+		"regions[0]: not in one segment, expected memory of g0 in a segment without "
+		"interleave, or segment in place of gfd, got 0 bytes from 4096 on" },
+	{ 3,
+		"segments: [{target: g0, size: 4K}, {target: g0}]\nregions: [{name: a, gfd: g0, "
+	        "size: 8K}]",
+		4, "not in one segment" },
+	{ 3, "regions: [{name: a, gfd: g0},\n {name: b, gfd: g0}, {name: a, gfd: g0}]", 4,
+		"regions[2].name: duplicate name, expected one no other region has, got \"a\" of "
+		"line 3" },
+	{ 3, "regions: [{name: g0, gfd: g0, size: 4K}]", 3,
+		"regions[0].name: duplicate name, expected one no segment has, got \"g0\" of "
+		"segment 0" },
+
+	/* clients: */
+	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1,\n   clients: []}", 6,
+		"nodes[0].clients: empty list, expected a list of 1..256" },
+	{ 6, "  - {name: s0, kind: switch, pid: 0x010, server: lab1, clients: [{uid: 1}]}", 6,
+		"nodes[1].clients: key of another kind, expected it in a host only" },
+	HOST_ROW(
+		"rights: read", ": bad client, expected one of uid, gid, user and group, got none"),
+	HOST_ROW("uid: 1, gid: 2",
+		": bad client, expected one of uid, gid, user and group, got several"),
+	HOST_ROW("uid: 4294967295", ".uid: bad number, expected 0..4294967294, got"),
+	HOST_ROW("uid: -1", ".uid: bad number, expected 0..4294967294, got"),
+	HOST_ROW("gid: 99999999999", ".gid: bad number, expected 0..4294967294, got"),
+	HOST_ROW("uid: alice", ".uid: bad number, expected 0..4294967294, got \"alice\""),
+	HOST_ROW("user: \"\"", ".user: bad text, expected 1..64 characters"),
+	HOST_ROW("user: \"a:b\"", ".user: bad character, expected only"),
+	HOST_ROW("uid: 1, rights: r", ".rights: bad word, expected none|read|write|rw, got \"r\""),
+	HOST_ROW("uid: 1, share: 0", ".share: bad number, expected 1..100, got \"0\""),
+	HOST_ROW("uid: 1, share: 101", ".share: bad number, expected 1..100, got \"101\""),
+	HOST_ROW("uid: 1, regions: g0", ".regions: bad list, expected a list of 0..1024 names"),
+	HOST_ROW("uid: 1, regions: [g0, g1]",
+		".regions: unknown region, expected a name under regions, of a gfd that is one "
+		"segment, or segK, got \"g1\""),
+	HOST_ROW("uid: 1, regions: [g0, g0]", ".regions: region twice, expected each once, got"),
+	{ 5,
+		"  - {name: h0, kind: host, pid: 1, server: lab1, clients: [{uid: 1},\n"
+		"    {gid: 1}, {user: \"1\"},\n    {uid: 0x1}]}",
+		7,
+		"nodes[0].clients[3]: user twice, expected a row for each, as the first decides, "
+		"got that of line 5 again" },
+	{ 5,
+		"  - {name: h0, kind: host, pid: 1, server: lab1, clients: [{group: a},\n"
+		"    {user: a}, {group: a}]}",
+		6, "nodes[0].clients[2]: group twice" },
+	{ 5,
+		"  - {name: h0, kind: host, pid: 1, server: lab1, ats: {agent: t0},\n"
+		"    clients: [{uid: 1}]}",
+		6,
+		"nodes[0].clients: clients of a host that takes none, expected one without ats and "
+		"translations, got h0" },
 
 	/* groups and rights */
 	{ 3, "groups: [{name: a}]", 3, "groups[0]: key missing, expected ranges, got none" },
