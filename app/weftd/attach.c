@@ -3,7 +3,7 @@
 
 /*
  * Where programs attach: a socket for each host of this process, NODE.sock in the run folder, and
- * the thread that answers there. Its user and root may come in. A host whose name another
+ * the thread that answers there. Who may come in the topology says. A host whose name another
  * daemon of this user serves goes without; that stops nothing else.
  */
 
@@ -39,15 +39,17 @@ struct attach_peer {
 	struct node *node;
 	struct attach_client *client; /* NULL: none yet */
 	int fd; /* -1: it has ended, the client has not */
-	pid_t pid;
+	struct attach_who who;
 	bool is_listening;
-	char *path; /* of a listening socket */
+	char *path; /* these two: of a listening socket */
+	struct attach_door door;
 	struct attach_peer *next;
 };
 
 /* All of it is the thread's, or of who holds the lock. */
 static struct attach {
 	struct daemon *daemon; /* NULL: nobody can attach */
+	const struct weft_topo *next; /* about to be in force; NULL: nothing changes */
 	pthread_mutex_t lock;
 	pthread_t thread;
 	bool has_thread;
@@ -115,7 +117,7 @@ attach_receive(struct attach_peer *p)
 			attach_hang_up(p);
 		return;
 	}
-	attach_client_answer(p->node, &p->client, &rq, (size_t)n, &reply);
+	attach_client_answer(p->node, &p->who, &p->client, &rq, (size_t)n, &reply);
 	if (!attach_send(p->fd, &reply))
 		attach_hang_up(p);
 	for (unsigned int i = 0; i < reply.n_fds; i++)
@@ -124,6 +126,17 @@ attach_receive(struct attach_peer *p)
 }
 
 /* --- coming and going --- */
+
+/* What he sent and nobody read would take the place of the answer. */
+static void
+attach_drain(int fd)
+{
+	char word;
+
+	shutdown(fd, SHUT_RD);
+	while (recv(fd, &word, sizeof(word), MSG_DONTWAIT) > 0)
+		;
+}
 
 /* Say why somebody may not come in, and close. */
 static void __attribute__((format(printf, 3, 4)))
@@ -138,6 +151,7 @@ attach_refuse(int fd, int status, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(r.answer.text, sizeof(r.answer.text), fmt, ap);
 	va_end(ap);
+	attach_drain(fd);
 	attach_send(fd, &r);
 	close(fd);
 }
@@ -160,11 +174,32 @@ attach_refuse_next(const struct attach_peer *p)
 	attach.spare = epoll_create1(EPOLL_CLOEXEC);
 }
 
+/* Whether somebody may come in; otherwise he was told why not. */
+static bool
+attach_admit(const struct node *n, int fd, struct attach_who *who)
+{
+	const int rc = attach_users_know(fd, who);
+	struct attach_view v;
+
+	if (rc != 0) {
+		attach_refuse(fd, rc, "host %s: who this is cannot be known: %s", n->topo->name,
+			strerror(-rc));
+		return false;
+	}
+	if (attach_users_view(n, daemon_now(n->daemon), who, &v))
+		return true;
+	attach_users_forget(who);
+	attach_refuse(fd, -EACCES,
+		"host %s: user %u may not come in: expected user %u, whose daemon it is, or one of "
+		"its clients in the topology",
+		n->topo->name, who->user.uid, geteuid());
+	return false;
+}
+
 static void
 attach_accept(const struct attach_peer *door)
 {
-	struct ucred who = { 0 };
-	socklen_t len = sizeof(who);
+	struct attach_who who;
 	struct attach_peer *p;
 	const int fd = accept4(door->fd, NULL, NULL, SOCK_CLOEXEC);
 
@@ -173,20 +208,15 @@ attach_accept(const struct attach_peer *door)
 			attach_refuse_next(door);
 		return;
 	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 ||
-		(who.uid != geteuid() && who.uid != 0)) {
-		attach_refuse(fd, -EACCES, "host %s: user %u: expected %u, whose daemon it is",
-			door->node->topo->name, who.uid, geteuid());
+	if (!attach_admit(door->node, fd, &who))
 		return;
-	}
 	p = calloc(1, sizeof(*p));
 	if (p == NULL) {
+		attach_users_forget(&who);
 		close(fd);
 		return;
 	}
-	*p = (struct attach_peer){
-		.node = door->node, .fd = fd, .pid = who.pid, .next = attach.peers
-	};
+	*p = (struct attach_peer){ .node = door->node, .fd = fd, .who = who, .next = attach.peers };
 	attach.peers = p;
 	if (attach_watch(p) != 0)
 		attach_hang_up(p);
@@ -199,6 +229,7 @@ attach_free(struct attach_peer *p)
 		unlink(p->path);
 	if (p->fd >= 0)
 		close(p->fd);
+	attach_users_forget(&p->who);
 	free(p->path);
 	free(p);
 }
@@ -216,7 +247,7 @@ attach_tend(void)
 
 		if (breach != NULL) {
 			event_put(EVENT_CLIENT_DETACHED, p->node->topo->name, NULL, 1,
-				"process %d is detached: it %s", (int)p->pid, breach);
+				"process %d is detached: it %s", (int)p->who.pid, breach);
 			attach_client_end(p->client);
 			attach_hang_up(p);
 		}
@@ -255,6 +286,20 @@ attach_thread(void *arg)
 
 /* --- begin and end --- */
 
+/* Let those connect who may come in. */
+static void
+attach_open_door(struct attach_peer *p, const struct weft_topo *t)
+{
+	const struct attach_door door = attach_door_of(p->node, t);
+
+	if (door.mode == p->door.mode && door.gid == p->door.gid)
+		return;
+	if (attach_door_set(p->node, p->path, &door) == 0)
+		p->door = door;
+	else
+		p->door = (struct attach_door){ .mode = 0600 };
+}
+
 /* A host that takes clients, and can't for want of a socket, says so. */
 static int
 attach_listen(struct node *n, const char *folder)
@@ -282,11 +327,15 @@ attach_listen(struct node *n, const char *folder)
 		.fd = fd,
 		.is_listening = true,
 		.path = strdup(path),
+		.door = { .mode = 0600, .gid = getegid() },
 		.next = attach.peers };
 	attach.peers = p;
 	if (!n->daemon->cfg.no_text)
 		printf("host %s: programs attach at %s\n", n->topo->name, path);
-	return p->path == NULL ? -ENOMEM : attach_watch(p);
+	if (p->path == NULL)
+		return -ENOMEM;
+	attach_open_door(p, daemon_now(n->daemon));
+	return attach_watch(p);
 }
 
 /* A lcore is about to nap, or has. */
@@ -406,15 +455,25 @@ attach_start(void)
 	attach.has_thread = true;
 }
 
+const struct weft_topo *
+attach_next(void)
+{
+	return attach.next;
+}
+
 bool
 attach_change(const struct weft_topo *next, bool is_before)
 {
 	bool has_ended = true;
 
 	pthread_mutex_lock(&attach.lock);
-	for (struct attach_peer *p = attach.peers; p != NULL; p = p->next)
+	attach.next = is_before ? next : NULL;
+	for (struct attach_peer *p = attach.peers; p != NULL; p = p->next) {
 		if (p->client != NULL)
 			has_ended = attach_client_change(p->client, next, is_before) && has_ended;
+		if (p->is_listening && !is_before)
+			attach_open_door(p, next);
+	}
 	pthread_mutex_unlock(&attach.lock);
 	return has_ended;
 }

@@ -12,6 +12,12 @@
 /** Before nodes are made: hosts here take clients. */
 void attach_prepare(struct daemon *d);
 
+/**
+ * Look up the users and groups that a topology names as clients of hosts here, before anybody else
+ * sees it. 0, or -EINVAL with a line.
+ */
+int attach_resolve(const struct daemon *d, struct weft_topo *t, struct weft_topo_error *e);
+
 /** When the nodes are there: open the sockets. 0, or -errno with a line. */
 int attach_init(struct daemon *d, char *err, size_t err_len);
 
@@ -22,8 +28,9 @@ void attach_bell(struct weft_loop_cfg *loop);
 void attach_start(void);
 
 /**
- * Rights by the topology @p next, which is about to be in force (@p is_before), or is. False:
- * operations that may not go on have not ended. Control thread.
+ * Rights by the topology @p next, which is about to be in force (@p is_before), or is: the old one
+ * if nothing comes of it. False: operations that may not go on have not ended. Control thread,
+ * between quiescent points.
  */
 bool attach_change(const struct weft_topo *next, bool is_before);
 

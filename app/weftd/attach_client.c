@@ -23,6 +23,7 @@
 
 struct attach_client {
 	struct node *node;
+	const struct attach_who *who;
 	struct weft_node_client *client;
 	struct weft_attach_head *block;
 	size_t block_len;
@@ -87,13 +88,22 @@ client_destroy(struct attach_client *c)
 	free(c);
 }
 
+static uint32_t
+client_share(const struct attach_view *v)
+{
+	return v->row == NULL ? 1 : v->row->share;
+}
+
 static int
-client_make(struct node *n, const struct weft_attach_request *rq, struct attach_client **out,
+client_make(struct node *n, const struct attach_who *who, const struct attach_view *v,
+	const struct weft_attach_request *rq, struct attach_client **out,
 	struct attach_reply *reply)
 {
 	struct attach_client *c = calloc(1, sizeof(*c));
 	struct weft_attach_answer *a = &reply->answer;
-	struct weft_node_client_cfg cfg = { .wake = client_wake, .wake_arg = c };
+	struct weft_node_client_cfg cfg = {
+		.share = client_share(v), .wake = client_wake, .wake_arg = c
+	};
 	int to_daemon = -1, block = -1, rc;
 
 	if (c == NULL)
@@ -101,6 +111,7 @@ client_make(struct node *n, const struct weft_attach_request *rq, struct attach_
 	a->entries = cfg.entries = rq->entries == 0 ? USUAL_ENTRIES : rq->entries;
 	a->data_len = cfg.data_len = rq->data_len == 0 ? USUAL_DATA_LEN : rq->data_len;
 	c->node = n;
+	c->who = who;
 	c->to_client = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	to_daemon = fcntl(attach_bell_of(n), F_DUPFD_CLOEXEC, 0);
 	rc = c->to_client < 0 || to_daemon < 0 ? -errno : 0;
@@ -126,8 +137,8 @@ client_make(struct node *n, const struct weft_attach_request *rq, struct attach_
 }
 
 static int
-client_hello(struct node *n, struct attach_client **c, const struct weft_attach_request *rq,
-	struct attach_reply *reply)
+client_hello(struct node *n, const struct attach_who *who, const struct attach_view *v,
+	struct attach_client **c, const struct weft_attach_request *rq, struct attach_reply *reply)
 {
 	struct weft_attach_answer *a = &reply->answer;
 	int rc;
@@ -135,7 +146,7 @@ client_hello(struct node *n, struct attach_client **c, const struct weft_attach_
 	if (*c != NULL)
 		return weft_errorf(a->text, sizeof(a->text), -EALREADY,
 			"host %s: this client is attached already", n->topo->name);
-	rc = client_make(n, rq, c, reply);
+	rc = client_make(n, who, v, rq, c, reply);
 	snprintf(a->node, sizeof(a->node), "%.63s", n->topo->name);
 	if (rc == -EINVAL)
 		return weft_errorf(a->text, sizeof(a->text), rc,
@@ -170,17 +181,50 @@ client_sweep(struct attach_client *c)
 	}
 }
 
+/*
+ * What of a region is allowed by a view of a topology that is about to be in force, or is; NULL:
+ * nothing. False: operations that may not go on have not ended. Where its name is now that of other
+ * memory the client is to open it anew.
+ */
+static bool
+client_change_region(struct attach_region *r, const struct attach_view *v, bool is_before)
+{
+	uint32_t rights = 0;
+
+	if (v != NULL && attach_regions_rights(v, r, &rights) == -ESTALE) {
+		weft_node_region_end(&r->node);
+		return !weft_node_region_is_used(&r->node);
+	}
+	if (is_before)
+		rights &= r->node.rights;
+	__atomic_store_n(&r->node.rights, rights, __ATOMIC_RELAXED);
+	return (weft_node_region_uses(&r->node) & ~rights) == 0;
+}
+
+/* Nobody is to begin anything with it that is about to be forbidden. */
+static void
+client_open_by_next(const struct attach_client *c, struct attach_region *r)
+{
+	const struct weft_topo *next = attach_next();
+	struct attach_view v;
+
+	if (next != NULL)
+		client_change_region(
+			r, attach_users_view(c->node, next, c->who, &v) ? &v : NULL, true);
+}
+
 static int
-client_open(
-	struct attach_client *c, const struct weft_attach_request *rq, struct weft_attach_answer *a)
+client_open(struct attach_client *c, const struct attach_view *v,
+	const struct weft_attach_request *rq, struct weft_attach_answer *a)
 {
 	struct attach_region *r = calloc(1, sizeof(*r));
 	int rc;
 
 	if (r == NULL)
 		return weft_errorf(a->text, sizeof(a->text), -ENOMEM, "out of memory");
-	rc = attach_regions_open(c->node, rq->name, rq->rights, r, a->text, sizeof(a->text));
+	rc = attach_regions_open(v, rq->name, rq->rights, r, a->text, sizeof(a->text));
 	if (rc == 0) {
+		client_open_by_next(c, r);
 		rc = weft_node_client_open(c->client, &r->node);
 		if (rc < 0)
 			snprintf(a->text, sizeof(a->text),
@@ -229,17 +273,33 @@ client_info(const struct attach_client *c, uint32_t handle, struct weft_attach_a
 }
 
 static int
-client_list(struct node *n, uint32_t index, struct weft_attach_answer *a)
+client_list(const struct attach_view *v, uint32_t index, struct weft_attach_answer *a)
 {
-	a->n_regions = attach_regions_count(n);
-	return attach_regions_at(n, index, &a->row) || index == 0 ? 0 : -ENOENT;
+	a->n_regions = attach_regions_count(v);
+	return attach_regions_at(v, index, &a->row) || index == 0 ? 0 : -ENOENT;
+}
+
+/* By the topology in force: he may have come in by another. */
+static int
+client_look(struct node *n, const struct attach_who *who, uint16_t call, struct attach_view *v,
+	struct weft_attach_answer *a)
+{
+	if (attach_users_view(n, daemon_now(n->daemon), who, v) || call == WEFT_ATTACH_INFO ||
+		call == WEFT_ATTACH_CLOSE)
+		return 0;
+	return weft_errorf(a->text, sizeof(a->text), -EACCES,
+		"host %s: user %u is none of its clients any more: its daemon read the topology "
+		"again",
+		n->topo->name, who->user.uid);
 }
 
 static int
-client_call(struct node *n, struct attach_client **c, const struct weft_attach_request *rq,
-	struct attach_reply *reply)
+client_call(struct node *n, const struct attach_who *who, struct attach_client **c,
+	const struct weft_attach_request *rq, struct attach_reply *reply)
 {
 	struct weft_attach_answer *a = &reply->answer;
+	struct attach_view v;
+	int rc;
 
 	if (rq->version != WEFT_ATTACH_VERSION)
 		return weft_errorf(a->text, sizeof(a->text), -EPROTONOSUPPORT,
@@ -249,10 +309,13 @@ client_call(struct node *n, struct attach_client **c, const struct weft_attach_r
 	if (rq->call != WEFT_ATTACH_HELLO && *c == NULL)
 		return weft_errorf(
 			a->text, sizeof(a->text), -EPROTO, "expected HELLO as the first message");
+	rc = client_look(n, who, rq->call, &v, a);
+	if (rc != 0)
+		return rc;
 	switch (rq->call) {
-	case WEFT_ATTACH_HELLO: return client_hello(n, c, rq, reply);
-	case WEFT_ATTACH_LIST: return client_list(n, rq->index, a);
-	case WEFT_ATTACH_OPEN: return client_open(*c, rq, a);
+	case WEFT_ATTACH_HELLO: return client_hello(n, who, &v, c, rq, reply);
+	case WEFT_ATTACH_LIST: return client_list(&v, rq->index, a);
+	case WEFT_ATTACH_OPEN: return client_open(*c, &v, rq, a);
 	case WEFT_ATTACH_INFO: return client_info(*c, rq->handle, a);
 	case WEFT_ATTACH_CLOSE: return client_close(*c, rq->handle);
 	default:
@@ -262,8 +325,8 @@ client_call(struct node *n, struct attach_client **c, const struct weft_attach_r
 }
 
 void
-attach_client_answer(struct node *n, struct attach_client **c, const struct weft_attach_request *rq,
-	size_t len, struct attach_reply *reply)
+attach_client_answer(struct node *n, const struct attach_who *who, struct attach_client **c,
+	const struct weft_attach_request *rq, size_t len, struct attach_reply *reply)
 {
 	struct weft_attach_answer *a = &reply->answer;
 
@@ -278,7 +341,7 @@ attach_client_answer(struct node *n, struct attach_client **c, const struct weft
 		return;
 	}
 	a->call = rq->call;
-	a->status = client_call(n, c, rq, reply);
+	a->status = client_call(n, who, c, rq, reply);
 	if (a->status != 0 && a->text[0] == '\0')
 		snprintf(a->text, sizeof(a->text), "host %s: %s", n->topo->name,
 			strerror(-a->status));
@@ -318,20 +381,16 @@ attach_client_end(const struct attach_client *c)
 bool
 attach_client_change(struct attach_client *c, const struct weft_topo *next, bool is_before)
 {
+	struct attach_view v;
+	const bool may_come = attach_users_view(c->node, next, c->who, &v);
 	bool has_ended = true;
 
-	for (unsigned int i = 0; i < WEFT_ATTACH_REGIONS; i++) {
-		struct attach_region *r = c->region[i];
-		uint32_t rights;
-
-		if (r == NULL)
-			continue;
-		rights = attach_regions_rights(c->node, next, r);
-		if (is_before)
-			rights &= r->node.rights;
-		__atomic_store_n(&r->node.rights, rights, __ATOMIC_RELAXED);
-		has_ended = has_ended &&
-		            (rights == r->row.rights || !weft_node_region_is_used(&r->node));
-	}
+	for (unsigned int i = 0; i < WEFT_ATTACH_REGIONS; i++)
+		if (c->region[i] != NULL)
+			has_ended = client_change_region(
+					    c->region[i], may_come ? &v : NULL, is_before) &&
+			            has_ended;
+	if (!is_before && may_come)
+		weft_node_client_set_share(c->client, client_share(&v));
 	return has_ended;
 }

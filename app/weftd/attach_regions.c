@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Regions of a host: each segment of GFDs that it may reach. One that is all of a GFD's has its
- * name, any other is called segK. Of a segment without interleaving that is open in parts each part
- * is one, called by its place: g0:OFFSET+SIZE.
+ * Regions of a host as one of its users sees them: those of the topology that his row lists and
+ * that the host may reach. Of a segment without interleaving that is open to the host in parts each
+ * part is one, called by its place: g0:OFFSET+SIZE.
  */
 
 #include "attach_priv.h"
@@ -16,11 +16,12 @@
 
 #include "weft_resolve.h"
 
-/* A segment as a host sees it. */
+/* A region as a host sees it. */
 struct region_view {
 	const struct weft_topo *t;
 	uint16_t host; /* node */
-	const struct weft_topo_segment *s;
+	const struct weft_topo_region *region;
+	const struct weft_topo_segment *s; /* which it is in: offsets are in that */
 	struct weft_resolve_hop *hop;
 };
 
@@ -114,39 +115,39 @@ region_next_part(const struct region_view *v, uint64_t from, uint64_t *offset, u
 	return end > at;
 }
 
-/* Memory of GFDs, which is what a host reaches by CXL.mem. */
-static bool
-region_is_memory(const struct weft_topo *t, const struct weft_topo_segment *s)
+/* Which memory has the name: where it begins, for programs and in the memory of each target. */
+static uint64_t
+region_place(const struct region_view *v)
 {
-	for (uint64_t way = 0; way < region_ways(s); way++)
-		if (t->node[t->map.target[s->first_target + way].node].kind != WEFT_TOPO_GFD)
-			return false;
-	return !s->is_gim;
+	uint64_t sum = v->s->base + v->region->offset;
+
+	for (uint64_t way = 0; way < region_ways(v->s); way++) {
+		const struct weft_topo_target *target = &v->t->map.target[v->s->first_target + way];
+
+		sum = (sum ^ target->node) * UINT64_C(0x9E3779B97F4A7C15);
+		sum = (sum ^ target->dpa ^ v->s->gran) * UINT64_C(0x9E3779B97F4A7C15);
+	}
+	return sum;
 }
 
-static void
-region_name(
-	const struct weft_topo *t, const struct weft_topo_segment *s, char name[WEFT_ATTACH_NAME])
+static uint32_t
+region_rights(const struct weft_topo_client *row)
 {
-	const struct weft_topo_target *target = &t->map.target[s->first_target];
-	unsigned int places = 0;
-
-	for (uint32_t i = 0; i < t->map.n_targets; i++)
-		places += t->map.target[i].node == target->node;
-	if (places == 1 && s->ways_log2 == 0)
-		snprintf(name, WEFT_ATTACH_NAME, "%.60s", t->node[target->node].name);
-	else
-		snprintf(name, WEFT_ATTACH_NAME, "seg%u", (unsigned int)(s - t->map.segment));
+	static_assert((int)WEFT_TOPO_CLIENT_READ == (int)WEFT_ATTACH_READ &&
+			      (int)WEFT_TOPO_CLIENT_WRITE == (int)WEFT_ATTACH_WRITE,
+		"rights are handed on");
+	return row == NULL ? WEFT_ATTACH_READ | WEFT_ATTACH_WRITE : row->rights;
 }
 
 /* What a row says of its segment. */
 static void
-region_describe(const struct region_view *v, uint64_t size, struct weft_attach_row *row)
+region_describe(
+	const struct region_view *v, uint64_t size, uint32_t rights, struct weft_attach_row *row)
 {
 	const uint16_t node = v->t->map.target[v->s->first_target].node;
 
 	row->size = size;
-	row->rights = WEFT_ATTACH_READ | WEFT_ATTACH_WRITE;
+	row->rights = rights;
 	row->granule = v->s->ways_log2 == 0 ? 0 : (uint32_t)region_granule(v->s);
 	snprintf(row->target, sizeof(row->target), "%.60s", v->t->node[node].name);
 }
@@ -163,37 +164,44 @@ region_set(const struct region_view *v, uint64_t offset, uint64_t size, struct w
 	}
 }
 
-/* Called for each region; true ends it. */
+/* Called for each region with its place in its segment; true ends it. */
 typedef bool (*region_fn)(void *arg, const struct region_view *v, uint64_t offset, uint64_t size);
 
 static bool
-region_walk_segment(const struct region_view *v, region_fn fn, void *arg)
+region_walk_one(const struct region_view *v, region_fn fn, void *arg)
 {
-	uint64_t offset = 0, size = v->s->size;
+	uint64_t offset = 0, size = v->region->size;
 
-	if (v->s->ways_log2 != 0)
-		return region_part_is_open(v, 0, size) && fn(arg, v, 0, size);
+	if (v->region->is_given || v->s->ways_log2 != 0)
+		return region_part_is_open(v, v->region->offset, size) &&
+		       fn(arg, v, v->region->offset, size);
 	for (; region_next_part(v, offset, &offset, &size); offset += size)
 		if (fn(arg, v, offset, size))
 			return true;
 	return false;
 }
 
+static void
+region_look(struct region_view *v, unsigned int region)
+{
+	v->region = &v->t->attach.region[region];
+	v->s = &v->t->map.segment[v->region->segment];
+}
+
 /* All regions in order. -ENOMEM, 1: fn() ended it, or 0. */
 static int
-region_walk(const struct node *n, region_fn fn, void *arg)
+region_walk(const struct attach_view *view, region_fn fn, void *arg)
 {
-	const struct weft_topo *t = daemon_now(n->daemon);
-	struct region_view v = { .t = t, .host = n->index };
+	struct region_view v = { .t = view->t, .host = view->n->index };
 	int rc = 0;
 
-	v.hop = calloc(t->n_nodes, sizeof(*v.hop));
+	v.hop = calloc(v.t->n_nodes, sizeof(*v.hop));
 	if (v.hop == NULL)
 		return -ENOMEM;
-	for (uint16_t s = 0; s < t->map.n_segments && rc == 0; s++) {
-		v.s = &t->map.segment[s];
-		if (region_is_memory(t, v.s))
-			rc = region_walk_segment(&v, fn, arg);
+	for (unsigned int i = 0; i < v.t->attach.n_regions && rc == 0; i++) {
+		region_look(&v, i);
+		if (weft_topo_client_may_open(v.t, view->row, i))
+			rc = region_walk_one(&v, fn, arg);
 	}
 	free(v.hop);
 	return rc;
@@ -212,48 +220,55 @@ region_count(void *arg, const struct region_view *v, uint64_t offset, uint64_t s
 }
 
 uint32_t
-attach_regions_count(const struct node *n)
+attach_regions_count(const struct attach_view *v)
 {
 	uint32_t count = 0;
 
-	region_walk(n, region_count, &count);
+	region_walk(v, region_count, &count);
 	return count;
 }
 
 struct region_pick {
-	const struct node *n;
+	const struct attach_view *view;
 	uint32_t left;
 	struct weft_attach_row *row;
 };
+
+/* The name by which a part is opened; the numbers of a fabric's addresses have room. */
+static void
+region_name_part(char name[WEFT_ATTACH_NAME], const char *of, uint64_t offset, uint64_t size)
+{
+	char text[WEFT_ATTACH_NAME * 2];
+
+	snprintf(text, sizeof(text), "%.32s:0x%" PRIx64 "+0x%" PRIx64, of, offset, size);
+	snprintf(name, WEFT_ATTACH_NAME, "%.63s", text);
+}
 
 static bool
 region_pick(void *arg, const struct region_view *v, uint64_t offset, uint64_t size)
 {
 	struct region_pick *p = arg;
 	struct weft_node_region r;
-	char name[WEFT_ATTACH_NAME];
 
 	if (p->left-- != 0)
 		return false;
-	region_name(v->t, v->s, name);
-	if (size == v->s->size)
-		memcpy(p->row->name, name, sizeof(name));
+	if (size == v->region->size)
+		snprintf(p->row->name, sizeof(p->row->name), "%s", v->region->name);
 	else
-		snprintf(p->row->name, sizeof(p->row->name), "%.20s:0x%" PRIx64 "+0x%" PRIx64, name,
-			offset, size);
-	region_describe(v, size, p->row);
+		region_name_part(p->row->name, v->region->name, offset, size);
+	region_describe(v, size, region_rights(p->view->row), p->row);
 	region_set(v, offset, size, &r);
-	p->row->generation = weft_node_region_generation(p->n->node, &r);
+	p->row->generation = weft_node_region_generation(p->view->n->node, &r);
 	return true;
 }
 
 bool
-attach_regions_at(const struct node *n, uint32_t index, struct weft_attach_row *row)
+attach_regions_at(const struct attach_view *v, uint32_t index, struct weft_attach_row *row)
 {
-	struct region_pick p = { n, index, row };
+	struct region_pick p = { v, index, row };
 
 	memset(row, 0, sizeof(*row));
-	return region_walk(n, region_pick, &p) == 1;
+	return region_walk(v, region_pick, &p) == 1;
 }
 
 /* --- opening --- */
@@ -303,110 +318,129 @@ region_parse(const char *name, size_t *name_len, uint64_t *offset, uint64_t *siz
 
 struct region_open {
 	const char *name;
-	size_t len;
 	bool is_part;
 	uint64_t offset, size;
 	struct attach_region *r;
-	const struct node *n;
-	int status;
+	const struct attach_view *view;
 	char *err;
 	size_t err_len;
 };
 
-static void
-region_take(struct region_open *o, const struct region_view *v)
+static int
+region_take(struct region_open *o, const struct region_view *v, uint32_t rights)
 {
 	if (!o->is_part)
-		o->size = v->s->size;
-	if (o->size > v->s->size || o->offset > v->s->size - o->size) {
-		o->status = weft_errorf(o->err, o->err_len, -ERANGE,
+		o->size = v->region->size;
+	if (o->size > v->region->size || o->offset > v->region->size - o->size)
+		return weft_errorf(o->err, o->err_len, -ERANGE,
 			"region %s: expected a part of its %" PRIu64 " bytes, got %" PRIu64
 			" bytes from offset %" PRIu64 " on",
-			o->name, v->s->size, o->size, o->offset);
-	} else if (!region_part_is_open(v, o->offset, o->size)) {
-		o->status = weft_errorf(o->err, o->err_len, -EACCES,
+			o->name, v->region->size, o->size, o->offset);
+	if (!region_part_is_open(v, v->region->offset + o->offset, o->size))
+		return weft_errorf(o->err, o->err_len, -EACCES,
 			"region %s: not all of it is open to %s: see which parts are (weftctl mem "
 			"list), or change the access of its groups in the topology",
-			o->name, o->n->topo->name);
-	} else {
-		region_set(v, o->offset, o->size, &o->r->node);
-		region_describe(v, o->size, &o->r->row);
-		o->status = 0;
-	}
+			o->name, o->view->n->topo->name);
+	region_set(v, v->region->offset + o->offset, o->size, &o->r->node);
+	region_describe(v, o->size, rights, &o->r->row);
+	o->r->node.rights = rights;
+	o->r->offset = o->offset;
+	o->r->place = region_place(v);
+	return 0;
 }
 
-/* By name: of parts that are open, all stand in a segment of one. */
+/* What his row says of it. */
 static int
-region_find(struct region_open *o)
+region_check_row(const struct region_open *o, unsigned int region, uint32_t *rights)
 {
-	const struct weft_topo *t = daemon_now(o->n->daemon);
-	struct region_view v = { .t = t, .host = o->n->index };
-	char name[WEFT_ATTACH_NAME];
+	const struct attach_view *view = o->view;
+	const uint32_t most = region_rights(view->row);
 
-	v.hop = calloc(t->n_nodes, sizeof(*v.hop));
+	if (!weft_topo_client_may_open(view->t, view->row, region))
+		return weft_errorf(o->err, o->err_len, -EACCES,
+			"region %s: host %s does not open it to user %u: see which it does "
+			"(weftctl mem list), or change its clients in the topology",
+			o->name, view->n->topo->name, view->uid);
+	if ((*rights & ~most) != 0)
+		return weft_errorf(o->err, o->err_len, -EACCES,
+			"region %s: host %s lets user %u only %s it: ask for no more, or change "
+			"its clients in the topology",
+			o->name, view->n->topo->name, view->uid,
+			most == WEFT_ATTACH_READ ? "read" : "write");
+	if (*rights == 0)
+		*rights = most;
+	return 0;
+}
+
+static int
+region_find(struct region_open *o, size_t name_len, uint32_t rights)
+{
+	struct region_view v = { .t = o->view->t, .host = o->view->n->index };
+	const int i = weft_topo_find_region(v.t, o->name, name_len);
+	int rc;
+
+	if (i < 0)
+		return weft_errorf(o->err, o->err_len, -ENOENT,
+			"region %s: host %s knows none of that name: weftctl mem list shows what "
+			"there is",
+			o->name, o->view->n->topo->name);
+	rc = region_check_row(o, (unsigned int)i, &rights);
+	if (rc != 0)
+		return rc;
+	v.hop = calloc(v.t->n_nodes, sizeof(*v.hop));
 	if (v.hop == NULL)
 		return weft_errorf(o->err, o->err_len, -ENOMEM, "out of memory");
-	for (uint16_t s = 0; s < t->map.n_segments && o->status == -ENOENT; s++) {
-		v.s = &t->map.segment[s];
-		region_name(t, v.s, name);
-		if (region_is_memory(t, v.s) && strlen(name) == o->len &&
-			strncmp(name, o->name, o->len) == 0)
-			region_take(o, &v);
-	}
+	region_look(&v, (unsigned int)i);
+	rc = region_take(o, &v, rights);
 	free(v.hop);
-	return o->status;
+	return rc;
 }
 
 int
-attach_regions_open(const struct node *n, const char *name, uint32_t rights,
+attach_regions_open(const struct attach_view *v, const char *name, uint32_t rights,
 	struct attach_region *r, char *err, size_t err_len)
 {
-	struct region_open o = {
-		.name = name, .r = r, .n = n, .status = -ENOENT, .err = err, .err_len = err_len
-	};
-	const uint32_t all = WEFT_ATTACH_READ | WEFT_ATTACH_WRITE;
+	struct region_open o = { .name = name, .r = r, .view = v, .err = err, .err_len = err_len };
+	size_t len;
+	int rc;
 
-	if ((rights & ~all) != 0)
+	if ((rights & ~(uint32_t)(WEFT_ATTACH_READ | WEFT_ATTACH_WRITE)) != 0)
 		return weft_errorf(err, err_len, -EINVAL,
 			"region %s: expected rights to read (1), write (2) or both, got %u", name,
 			rights);
-	if (region_parse(name, &o.len, &o.offset, &o.size) != 0)
+	if (region_parse(name, &len, &o.offset, &o.size) != 0)
 		return weft_errorf(err, err_len, -EINVAL,
 			"region %s: expected NAME or NAME:OFFSET+SIZE, numbers such as 4096, "
 			"0x1000 or 64M",
 			name);
-	o.is_part = name[o.len] != '\0';
-	snprintf(err, err_len,
-		"region %s: host %s knows none of that name: weftctl mem list shows what there is",
-		name, n->topo->name);
-	if (region_find(&o) != 0)
-		return o.status;
-	r->node.rights = r->row.rights = rights == 0 ? all : rights;
-	snprintf(r->row.name, sizeof(r->row.name), "%.63s", name);
-	return 0;
+	o.is_part = name[len] != '\0';
+	rc = region_find(&o, len, rights);
+	if (rc == 0)
+		snprintf(r->row.name, sizeof(r->row.name), "%.63s", name);
+	return rc;
 }
 
-uint32_t
+int
 attach_regions_rights(
-	const struct node *n, const struct weft_topo *t, const struct attach_region *r)
+	const struct attach_view *view, const struct attach_region *r, uint32_t *rights)
 {
-	struct region_view v = { .t = t, .host = n->index };
-	uint32_t rights = 0;
+	struct region_view v = { .t = view->t, .host = view->n->index };
+	const int i = weft_topo_find_region(v.t, r->row.name, strcspn(r->row.name, ":"));
+	int rc = 0;
 
-	v.hop = calloc(t->n_nodes, sizeof(*v.hop));
-	for (uint16_t s = 0; s < t->map.n_segments && v.hop != NULL; s++) {
-		struct weft_node_region now;
-
-		v.s = &t->map.segment[s];
-		if (r->node.base < v.s->base || r->node.base - v.s->base >= v.s->size ||
-			!region_is_memory(t, v.s))
-			continue;
-		region_set(&v, 0, 0, &now);
-		if (r->node.size <= v.s->size - (r->node.base - v.s->base) &&
-			memcmp(now.target, r->node.target, sizeof(now.target)) == 0 &&
-			region_part_is_open(&v, r->node.base - v.s->base, r->node.size))
-			rights = r->row.rights;
-	}
+	*rights = 0;
+	if (i < 0 || !weft_topo_client_may_open(v.t, view->row, (unsigned int)i))
+		return 0;
+	region_look(&v, (unsigned int)i);
+	if (region_place(&v) != r->place)
+		return -ESTALE;
+	if (r->node.size > v.region->size || r->offset > v.region->size - r->node.size)
+		return 0;
+	v.hop = calloc(v.t->n_nodes, sizeof(*v.hop));
+	if (v.hop == NULL)
+		rc = -ENOMEM;
+	else if (region_part_is_open(&v, v.region->offset + r->offset, r->node.size))
+		*rights = r->row.rights & region_rights(view->row);
 	free(v.hop);
-	return rights;
+	return rc;
 }

@@ -654,6 +654,7 @@ main(int argc, char **argv)
 	struct run_options opts = { 0 };
 	struct sigaction sa = { .sa_handler = weftd_on_signal };
 	struct sigaction hup = { .sa_handler = weftd_on_update, .sa_flags = SA_RESTART };
+	struct weft_topo_error e = { 0 };
 	double seconds;
 
 	/* Lines of a daemon are read as they come, by people and by scripts. */
@@ -675,6 +676,8 @@ main(int argc, char **argv)
 	weftd_load_topology(&d, &opts);
 	layouts_check(&d);
 	ports_check(&d);
+	if (attach_resolve(&d, d.topo, &e) != 0)
+		cli_fail("%s", e.text);
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
 	weftd_check_runs(&d);

@@ -164,7 +164,7 @@ single_init(struct daemon *d, char *err, size_t err_len)
 		if (mkdir(folder, 0700) != 0 && errno != EEXIST)
 			return weft_errorf(
 				err, err_len, -errno, "run folder %s: %s", folder, strerror(errno));
-		if (!weft_file_is_private_dir(folder))
+		if (!weft_file_is_passed_dir(folder))
 			return weft_errorf(err, err_len, -EPERM,
 				"run folder %s: expected one of user %u with mode 0700 and not a "
 				"link: remove it, or mend its owner and mode",

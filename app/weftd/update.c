@@ -77,6 +77,8 @@ update_load(const struct daemon *d, struct weft_topo_error *e)
 	}
 	weft_load_free(l);
 	if (rc == 0)
+		rc = attach_resolve(d, t, e);
+	if (rc == 0)
 		rc = update_check_frames(d, t, e);
 	/* Switches that hold messages back must not come to wait for each other. */
 	if (rc == 0 && daemon_is_cxl(d) &&
@@ -132,6 +134,9 @@ update_tell_clients(const struct weft_topo *t)
 {
 	const struct timespec nap = { .tv_nsec = POLL_NS };
 
+	/* Hosts may be beginning what they have looked at: only then it is seen to be open. */
+	attach_change(t, true);
+	weft_loop_quiesce();
 	while (!attach_change(t, true)) {
 		if (daemon_is_stopped())
 			return false;
@@ -175,10 +180,12 @@ update_run(struct daemon *d)
 		t = NULL;
 	}
 	if (t != NULL) {
-		if (update_tell_hosts(d, change) && update_tell_clients(t))
+		if (update_tell_hosts(d, change) && update_tell_clients(t)) {
 			update_publish(d, t);
-		else
+		} else {
+			attach_change(daemon_now(d), false);
 			weft_topo_free(t);
+		}
 	} else {
 		d->updates_refused++;
 		cli_warn("tables: not changed: %s", e.text);

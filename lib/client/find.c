@@ -170,7 +170,9 @@ client_connect(const char *socket, char *path, char *err)
 	case -EACCES:
 	case -EPERM:
 		return weft_errorf(err, CLIENT_TEXT, -EACCES,
-			"%s: it is another user's: run as the daemon's user", path);
+			"%s: it is not open to this user: run as the daemon's, or have the host's "
+			"clients in the topology name this one",
+			path);
 	case -ECONNREFUSED:
 	case -EPROTOTYPE:
 		return weft_errorf(err, CLIENT_TEXT, -ECONNREFUSED,

@@ -74,10 +74,10 @@ struct weft_region_info {
  * @param opts    may be NULL
  * @param w       receives it on 0, the caller's until weft_detach()
  * @return 0; -ENOENT: no such host, or none at all; -ENOTUNIQ: several, and none was named;
- *         -ECONNREFUSED: its daemon has gone; -EACCES: it is another user's; -EPROTONOSUPPORT: the
- *         daemon speaks another version; -EINVAL: opts; -EAGAIN: the daemon has as many clients as
- *         it takes; -EPROTO: what answers is no daemon; -ETIMEDOUT: it does not answer; -ENOMEM,
- *         -EMFILE. weft_error(NULL) has the line, of this thread's last attach
+ *         -ECONNREFUSED: its daemon has gone; -EACCES: the host does not take this user;
+ *         -EPROTONOSUPPORT: the daemon speaks another version; -EINVAL: opts; -EAGAIN: the daemon
+ *         has as many clients as it takes; -EPROTO: what answers is no daemon; -ETIMEDOUT: it does
+ *         not answer; -ENOMEM, -EMFILE. weft_error(NULL) has the line, of this thread's last attach
  */
 int weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft **w);
 

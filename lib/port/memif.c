@@ -20,7 +20,8 @@
 #include "weft_socket.h"
 
 /*
- * Nobody else may be able to put a socket where ours is looked for. A folder that the user named
+ * Nobody else may be able to put a socket where ours is looked for. Who may pass through the run
+ * folder, to sockets for programs, is kept out by the mode of ours. A folder that the user named
  * may be open to others if they cannot remove or replace what is not theirs.
  */
 static bool
@@ -29,7 +30,7 @@ memif_folder_is_safe(const char *folder, bool is_named)
 	struct stat st;
 
 	if (!is_named)
-		return weft_file_is_private_dir(folder);
+		return weft_file_is_passed_dir(folder);
 	return stat(folder, &st) == 0 && S_ISDIR(st.st_mode) &&
 	       (st.st_uid == geteuid() || st.st_uid == 0) &&
 	       ((st.st_mode & 022) == 0 || (st.st_mode & S_ISVTX) != 0);
@@ -53,8 +54,8 @@ memif_prepare_folder(const struct weft_port_spec *spec, char *err, size_t errlen
 	if (memif_folder_is_safe(folder, spec->socket_is_named))
 		return 0;
 	return weft_errorf(err, errlen, -EPERM,
-		"port %s: folder %s of its socket: expected one of user %u %s; whoever can enter "
-		"it could take part: remove it, or mend its owner and mode",
+		"port %s: folder %s of its socket: expected one of user %u %s; whoever can write "
+		"there could take part: remove it, or mend its owner and mode",
 		spec->name, folder, geteuid(),
 		spec->socket_is_named ? "or root that others cannot write to"
 				      : "with mode 0700 and not a link");

@@ -76,3 +76,12 @@ weft_file_is_private_dir(const char *path)
 	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
 	       (st.st_mode & 077) == 0;
 }
+
+bool
+weft_file_is_passed_dir(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() &&
+	       (st.st_mode & 066) == 0;
+}

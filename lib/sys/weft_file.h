@@ -42,6 +42,12 @@ bool weft_file_is_link(const char *path);
  */
 bool weft_file_is_private_dir(const char *path);
 
+/**
+ * The same, but others may pass through it to what they know by name (mode 0711): they neither list
+ * it nor put something there. What is in it has modes of its own.
+ */
+bool weft_file_is_passed_dir(const char *path);
+
 #ifdef __cplusplus
 }
 #endif

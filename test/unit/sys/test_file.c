@@ -97,6 +97,27 @@ WEFT_TEST(a_private_folder_is_ours_alone)
 	assert_int_equal(chmod(folder, 0700), 0);
 }
 
+WEFT_TEST(a_folder_may_be_passed_and_neither_listed_nor_written)
+{
+	static const mode_t good[] = { 0700, 0711, 0710, 0701 };
+	static const mode_t bad[] = { 0755, 0715, 0751, 0713, 0731, 0777 };
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
+		assert_int_equal(chmod(folder, good[i]), 0);
+		assert_true(weft_file_is_passed_dir(folder));
+		assert_int_equal(weft_file_is_private_dir(folder), good[i] == 0700);
+	}
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
+		assert_int_equal(chmod(folder, bad[i]), 0);
+		assert_false(weft_file_is_passed_dir(folder));
+	}
+	assert_int_equal(chmod(folder, 0700), 0);
+	assert_false(weft_file_is_passed_dir("/nonesuch"));
+	assert_int_equal(symlink(folder, path), 0);
+	assert_false(weft_file_is_passed_dir(path));
+	assert_int_equal(unlink(path), 0);
+}
+
 int
 main(void)
 {

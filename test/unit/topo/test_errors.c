@@ -61,7 +61,7 @@ static const struct error_row rows[] = {
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|"
 		"late_poison|late_poison_seed|socket|at|access|clients|gim|windows|vtv|lav|ingress_"
-	        "prefix|"
+		"prefix|"
 		"egress_prefix|forward|override|ats|translations, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1,\n     traffic: {line: 1}}", 6,
 		"nodes[0].traffic: load moved to the list \"workloads\": - {on: h0, kind: mem, "
@@ -419,7 +419,7 @@ static const struct error_row rows[] = {
 		"interleave, or segment in place of gfd, got 0 bytes from 4096 on" },
 	{ 3,
 		"segments: [{target: g0, size: 4K}, {target: g0}]\nregions: [{name: a, gfd: g0, "
-	        "size: 8K}]",
+		"size: 8K}]",
 		4, "not in one segment" },
 	{ 3, "regions: [{name: a, gfd: g0},\n {name: b, gfd: g0}, {name: a, gfd: g0}]", 4,
 		"regions[2].name: duplicate name, expected one no other region has, got \"a\" of "
