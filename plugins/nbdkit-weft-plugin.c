@@ -22,8 +22,7 @@
 #include "weft.h"
 
 #define THREAD_MODEL NBDKIT_THREAD_MODEL_PARALLEL
-#define PREFERRED                                                                                  \
-	4096 /* bytes: what is less costs as much, as lines of one operation go together */
+#define PREFERRED 4096 /* bytes; what is less costs as much: lines of an operation go together */
 
 static const char *plugin_node, *plugin_socket, *plugin_region; /* parameters; NULL: not given */
 
@@ -278,4 +277,6 @@ static struct nbdkit_plugin plugin = {
 	.flush = plugin_flush,
 };
 
+/* What nbdkit calls first; its header defines it without having declared it. */
+struct nbdkit_plugin *plugin_init(void);
 NBDKIT_REGISTER_PLUGIN(plugin)
