@@ -170,7 +170,7 @@ as_user test -x "$app/weft-fuse" || {
 chmod 711 "$work"
 mkdir -p user/m
 chown -R 65534:65534 user
-refuses "another user's" "${user[@]}" "$app/weft-fuse" --socket "$work/weft/h0.sock" user/m
+refuses "it is not open to this user" "${user[@]}" "$app/weft-fuse" --socket "$work/weft/h0.sock" user/m
 kill -TERM "$daemon"
 wait "$daemon" || die "weftd ended with status $?"
 topology=$work/user.yaml
