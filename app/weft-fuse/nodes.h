@@ -35,7 +35,6 @@ struct node {
 	/* SIDE. Under the lock of side.c */
 	int fd;
 	uint64_t n_lookup;
-	bool is_unlinked; /* another file may have its name */
 };
 
 /** The node of a number that came from the kernel. */

@@ -91,20 +91,18 @@ side_open(const char *name, int flags, mode_t mode)
 	return rc;
 }
 
-/* The node of a name, if it is still its file. */
+/* The node of the file that has a name now. */
 static struct node *
 side_known(const char *name)
 {
 	struct node *node = side.first;
-	struct stat st;
+	struct stat now, st;
 
-	while (node != NULL && (node->is_unlinked || strcmp(node->name, name) != 0))
+	if (fstatat(side.fd, name, &now, AT_SYMLINK_NOFOLLOW) != 0)
+		return NULL;
+	while (node != NULL && (strcmp(node->name, name) != 0 || fstat(node->fd, &st) != 0 ||
+				       st.st_ino != now.st_ino || st.st_dev != now.st_dev))
 		node = node->next;
-	/* Somebody may have removed it in the folder itself. */
-	if (node != NULL && fstat(node->fd, &st) == 0 && st.st_nlink == 0) {
-		node->is_unlinked = true;
-		node = NULL;
-	}
 	return node;
 }
 
@@ -169,18 +167,9 @@ side_forget(struct node *node, uint64_t n)
 int
 side_unlink(const char *name)
 {
-	struct node *node;
-	int rc;
-
 	if (!side_is_name(name))
 		return -EPERM;
-	pthread_mutex_lock(&side.lock);
-	node = side_known(name);
-	rc = unlinkat(side.fd, name, 0) == 0 ? 0 : -errno;
-	if (rc == 0 && node != NULL)
-		node->is_unlinked = true;
-	pthread_mutex_unlock(&side.lock);
-	return rc;
+	return unlinkat(side.fd, name, 0) == 0 ? 0 : -errno;
 }
 
 /* --- files --- */
