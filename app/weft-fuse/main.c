@@ -174,6 +174,14 @@ main_take_side(void)
 		cli_fail("--side %s: %s: expected a folder to write to", opt.side, strerror(-rc));
 }
 
+/* The terminal has gone. */
+static void
+main_hang_up(int sig)
+{
+	(void)sig;
+	raise(SIGTERM);
+}
+
 static void
 main_serve(void)
 {
@@ -213,8 +221,12 @@ main(int argc, char **argv)
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGINT);
 	sigaddset(&stop, SIGTERM);
+	sigaddset(&stop, SIGHUP);
 	pthread_sigmask(SIG_BLOCK, &stop, NULL);
 	cli_catch_stop();
+	/* nohup(1) has it ignored. */
+	if (signal(SIGHUP, main_hang_up) == SIG_IGN)
+		signal(SIGHUP, SIG_IGN);
 	main_serve();
 	cli_exit(EXIT_SUCCESS);
 }

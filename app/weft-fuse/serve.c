@@ -217,6 +217,7 @@ serve_run(struct fuse_session *se, void (*ready)(void))
 	pthread_sigmask(SIG_SETMASK, NULL, &signals);
 	sigdelset(&signals, SIGINT);
 	sigdelset(&signals, SIGTERM);
+	sigdelset(&signals, SIGHUP);
 	serve.se = se;
 	serve_start();
 	ready();
