@@ -263,7 +263,7 @@ fabric_open(struct fabric_client *c, struct fabric_file *f, struct weft_region_i
 	int rc, tries = 0;
 
 	f->id = __atomic_add_fetch(&fabric.last_file, 1, __ATOMIC_RELAXED);
-	f->is_lost = false;
+	f->is_lost = f->is_asked = false;
 	do {
 		rc = fabric_is_there() ? fabric_ready(c) : -ESHUTDOWN;
 		if (rc == 0)
@@ -311,6 +311,19 @@ fabric_is_same(struct fabric_file *f, const struct weft_region_info *info)
 			__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return true;
 	return known == info->generation;
+}
+
+bool
+fabric_learn(struct fabric_client *c, struct fabric_file *f, struct weft_region_info *info)
+{
+	const struct fabric_slot *s;
+
+	if (__atomic_load_n(&f->generation, __ATOMIC_RELAXED) != 0 ||
+		__atomic_exchange_n(&f->is_asked, true, __ATOMIC_RELAXED))
+		return false;
+	s = fabric_find(c, f);
+	return s != NULL && weft_info(s->r, info) == 0 && info->generation != 0 &&
+	       fabric_is_same(f, info);
 }
 
 /* A file that another thread opened. */

@@ -42,6 +42,7 @@ struct fabric_file {
 	uint64_t generation; /* 0: not known yet; set once, by any thread */
 	int rights;
 	bool is_lost; /* set by any thread */
+	bool is_asked; /* fabric_learn() was: by any thread */
 	const char *name;
 };
 
@@ -87,6 +88,13 @@ int fabric_list(struct fabric_client *c, struct weft_region_info **list);
  * @return 0; -EIO: there is no daemon; an error of weft_open()
  */
 int fabric_open(struct fabric_client *c, struct fabric_file *f, struct weft_region_info *info);
+
+/**
+ * After the first operation that succeeded: what memory it is, where that was not known before.
+ *
+ * @return @p info is new
+ */
+bool fabric_learn(struct fabric_client *c, struct fabric_file *f, struct weft_region_info *info);
 
 /** Nothing will be asked of a file any more. */
 void fabric_close(struct fabric_client *c, const struct fabric_file *f);

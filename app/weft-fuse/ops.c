@@ -287,11 +287,22 @@ ops_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 
 /* The kernel must not go on to give out what it keeps of a region that failed so. */
 static int
-ops_done(struct node *node, int rc)
+ops_judge(struct node *node, int rc)
 {
 	if (rc == -ESTALE || rc == -EACCES || rc == -ENXIO)
 		serve_doubt(node);
 	return rc;
+}
+
+/* Something was read or written, or failed. */
+static int
+ops_moved(struct node *node, struct fabric_file *f, int rc)
+{
+	struct weft_region_info info;
+
+	if (rc == 0 && fabric_learn(serve_client(), f, &info))
+		(void)nodes_confirm(node, &info, f->epoch);
+	return ops_judge(node, rc);
 }
 
 static void
@@ -306,7 +317,8 @@ ops_read_region(fuse_req_t req, struct node *node, size_t size, uint64_t off, st
 	if (size > SERVE_MOST)
 		size = SERVE_MOST;
 	if (size > 0)
-		rc = ops_done(node, fabric_read(serve_client(), &f->fabric, off, data, size));
+		rc = ops_moved(
+			node, &f->fabric, fabric_read(serve_client(), &f->fabric, off, data, size));
 	if (rc != 0)
 		fuse_reply_err(req, -rc);
 	else
@@ -366,7 +378,8 @@ ops_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t o
 	if (size > left)
 		size = (size_t)left;
 	rc = size == 0 ? -ENOSPC
-	               : ops_done(node, fabric_write(serve_client(), f, (uint64_t)off, data, size));
+	               : ops_moved(node, f,
+				 fabric_write(serve_client(), f, (uint64_t)off, data, size));
 	if (rc != 0) {
 		fuse_reply_err(req, -rc);
 		return;
@@ -382,7 +395,7 @@ ops_fence(struct node *node, struct fuse_file_info *fi)
 
 	if (node->kind != NODE_REGION || (f->rights & (int)WEFT_WRITE) == 0)
 		return 0;
-	return ops_done(node, fabric_fence(serve_client(), f));
+	return ops_judge(node, fabric_fence(serve_client(), f));
 }
 
 static void

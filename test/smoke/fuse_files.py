@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Weft Authors
 """What programs do to files of weft-fuse, a function each: fuse_files.py FUNCTION [ARGUMENT...].
 
-The smoke test weft_fuse_test.sh calls them. A function that waits for the test to do something
+The smoke tests weft_fuse_test.sh and weft_fuse_faults_test.sh call them. A function that waits for the test to do something
 prints a line and reads one.
 """
 
@@ -11,6 +11,7 @@ import errno
 import mmap
 import os
 import sys
+import threading
 import time
 
 PAGE = 4096
@@ -122,7 +123,7 @@ def companions(path):
 
 def daemon_dies(path):
     """What is open fails within a second, and stays so; what is opened later works."""
-    fd = os.open(path, os.O_RDWR)
+    fd, idle = os.open(path, os.O_RDWR), os.open(path, os.O_RDWR)
     m = mmap.mmap(fd, 64 * PAGE)
     os.pread(fd, PAGE, 0)
     m[PAGE] = 1  # not written back yet
@@ -149,6 +150,96 @@ def daemon_dies(path):
     os.fsync(again)
     fails("read by the old one", errno.EIO, os.pread, fd, PAGE, 0)
     fails("write by the old one", errno.EIO, os.pwrite, fd, b"x", 0)
+    fails("write by an idle one", errno.EIO, os.pwrite, idle, b"x", 0)
+
+
+def until_fails(number, call, *args):
+    """What the page cache has is dropped a moment after the first error."""
+    begin = time.monotonic()
+    while True:
+        try:
+            call(*args)
+            assert time.monotonic() - begin < 5, f"never failed with {errno.errorcode[number]}"
+            time.sleep(0.005)
+        except OSError as e:
+            assert e.errno == number, f"expected {errno.errorcode[number]}, got {e}"
+            return
+
+
+def memory_replaced(path):
+    """A file stays with the memory that it was opened on."""
+    fd = os.open(path, os.O_RDWR)
+    os.pwrite(fd, b"old" * PAGE, 0)
+    os.pread(fd, PAGE, 0)
+    turn("open")
+    fails("read", errno.ESTALE, os.pread, fd, PAGE, 1 << 20)
+    until_fails(errno.ESTALE, os.pread, fd, PAGE, 0)
+    fails("write", errno.ESTALE, os.pwrite, fd, b"x", 0)
+    again = os.open(path, os.O_RDWR)
+    assert os.pread(again, PAGE, 0) == bytes(PAGE), "old data in new memory"
+    os.pwrite(again, b"new", 0)
+    assert os.pread(again, 3, 0) == b"new"
+    fails("read by the old one", errno.ESTALE, os.pread, fd, PAGE, 0)
+    os.close(again)
+
+
+def right_lost(path):
+    """A right that is taken away is missed by the next request, and by what the page cache has."""
+    fd = os.open(path, os.O_RDWR)
+    os.pread(fd, PAGE, 0)
+    turn("open")
+    fails("write", errno.EACCES, os.pwrite, fd, b"x", 1 << 20)
+    until_fails(errno.EACCES, os.pread, fd, PAGE, 0)
+    folder = os.path.dirname(path)
+    while os.path.basename(path) in os.listdir(folder):
+        time.sleep(0.01)
+    # At once it has no right, later no such name.
+    fails("open", errno.EACCES if os.path.exists(path) else errno.ENOENT, os.open, path, os.O_RDONLY)
+    name, = [name for name in os.listdir(folder) if name.startswith("g0:")]
+    part = os.open(folder + "/" + name, os.O_RDWR)
+    assert os.fstat(part).st_size == 1 << 20
+    os.pwrite(part, b"part", 0)
+    assert os.pread(part, 4, 0) == b"part"
+
+
+def poisoned(path):
+    """What is poison fails, what is beside it does not, and writing it mends it."""
+    fd = os.open(path, os.O_RDWR)
+    fails("poison", errno.EIO, os.pread, fd, PAGE, 7 * PAGE)
+    os.pwrite(fd, b"a" * PAGE, 6 * PAGE)
+    os.pwrite(fd, b"b" * PAGE, 7 * PAGE)
+    os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+    assert os.pread(fd, 2 * PAGE, 6 * PAGE) == b"a" * PAGE + b"b" * PAGE
+    fails("poison", errno.EIO, os.pread, fd, PAGE, 8 * PAGE)
+    assert os.fstat(fd).st_size == os.lseek(fd, 0, os.SEEK_END)
+
+
+def many(path, other):
+    """More files than an attachment opens at a time, and threads that use them."""
+    fds = [os.open(path, os.O_RDWR) for _ in range(150)]
+    for n, fd in enumerate(fds):
+        os.pwrite(fd, b"%4d" % n * 16, n * 64)
+    for fd in fds[::-1]:
+        os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+        assert os.pread(fd, 150 * 64, 0) == b"".join(b"%4d" % n * 16 for n in range(150))
+    errors = []
+
+    def work(fd, at):
+        try:
+            for n in range(40):
+                os.pwrite(fd, b"%4d" % n * 1024, at)
+                os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+                assert os.pread(fd, PAGE, at) == b"%4d" % n * 1024
+                os.close(os.open(other, os.O_RDONLY))
+        except BaseException as e:  # pylint: disable=broad-except
+            errors.append(e)
+
+    threads = [threading.Thread(target=work, args=(fds[n], (n + 16) * PAGE)) for n in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors, errors
 
 
 def mapped(path, byte):

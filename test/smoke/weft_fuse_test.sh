@@ -27,7 +27,7 @@ begin_daemon() {
 	fabric: files
 	nodes:
 	  - {name: h0, kind: host, pid: 0x101}
-	  - {name: h1, kind: host, pid: 0x102}
+	  - {name: h1, kind: host, pid: 0x102${h1:+, $h1}}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
 	  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}
@@ -92,6 +92,7 @@ begin m1 --node h1
 files block_device m0/g0 4194304
 files companions m0/g0
 files edges m0/g1 m1/g1
+files many m0/g0 m0/g1
 head -c 4M /dev/urandom >data
 timeout 60 dd if=data of=m0/g0 bs=1M status=none
 timeout 60 cmp data m1/g0 || die "what h0 wrote h1 does not read"
@@ -174,10 +175,18 @@ refuses "it is not open to this user" "${user[@]}" "$app/weft-fuse" --socket "$w
 kill -TERM "$daemon"
 wait "$daemon" || die "weftd ended with status $?"
 topology=$work/user.yaml
+h1="clients: [{uid: 65534, regions: [g1], rights: read}]"
 begin_daemon "${user[@]}"
-as_user "$app/weft-fuse" --node h1 user/m || die "a user cannot mount"
+as_user "$app/weft-fuse" --node h0 user/m || die "a user cannot mount"
 as_user dd if=/dev/zero of=user/m/g1 bs=1M status=none 2>out || true
 grep -q 'No space left' out || die "dd as a user: $(cat out)"
 as_user cmp -n 1048576 /dev/zero user/m/g1 || die "a user reads something else than he wrote"
+as_user fusermount3 -u user/m
+as_user "$app/weft-fuse" --node h1 user/m || die "a user cannot mount again"
+same "what may only be read" "400 g1" "$(as_user stat -c '%a g1' user/m/g1)"
+as_user cmp -n 1048576 /dev/zero user/m/g1 || die "a user does not read by another host what he wrote"
+! as_user dd if=/dev/zero of=user/m/g1 count=1 status=none 2>out || die "what may only be read was written"
+grep -q 'Permission denied' out || die "dd of what may only be read: $(cat out)"
+same "files of a user" "g1 regions.json" "$(echo $(as_user ls user/m))"
 as_user fusermount3 -u user/m
 echo "files of regions, for users too"

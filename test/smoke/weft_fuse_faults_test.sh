@@ -1,0 +1,110 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Files of weft-fuse when the fabric fails: a GFD that comes back with empty memory, memory that is poisoned, a right that
+# is taken away.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+unset WEFT_SOCKET
+[ -x "$app/weft-fuse" ] || skip "skipped: weft-fuse was not built (package libfuse3-dev)"
+{ true <>/dev/fuse; } 2>/dev/null || skip "skipped: needs /dev/fuse"
+command -v fusermount3 >/dev/null || skip "skipped: needs fusermount3 (package fuse3)"
+cd "$work"
+mkdir m
+# Before the folder goes, with all that is in it.
+cleanup() { while fusermount3 -u -z -q "$work/m" 2>/dev/null; do :; done; }
+
+# fabric MODE [ACCESS]: what h0 may reach, of g0's halves
+fabric() {
+	cat >"$topology" <<-Y
+	fabric: faults
+	mode: $1
+	groups:
+	  - {name: first, ranges: [{gfd: g0, base: 0, size: 1M}]}
+	  - {name: second, ranges: [{gfd: g0, base: 1M, size: 1M}]}
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, access: [${2:-first, second}]}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 2M}
+	links:
+	  - {a: h0, b: s0, driver: memif}
+	  - {a: s0, b: g0, driver: memif}
+	Y
+}
+
+# start_all MODE: a process a node, and weft-fuse
+start_all() {
+	rm -f ./*.log
+	fabric "$1"
+	start s0
+	start g0
+	start h0
+	wait_for 20 grep -q '^weftd: .* run' h0.log
+	"$app/weft-fuse" -f --node h0 m >fuse.log 2>&1 &
+	fuse=$!
+	pids+=("$fuse")
+	wait_for 10 grep -q '^m: memory of host' fuse.log
+}
+
+end_all() {
+	kill -TERM "$fuse"
+	wait "$fuse" || die "weft-fuse ended with status $?"
+	kill -TERM "$pid_h0" "$pid_s0" "$pid_g0"
+	wait "$pid_h0" "$pid_s0" "$pid_g0" || die "weftd ended with status $?"
+	pids=()
+}
+
+# program FUNCTION: in the background; goes on when told
+program() {
+	coproc timeout 60 /usr/bin/python3 -S "$here/fuse_files.py" "$@" 2>program.err
+	program=$COPROC_PID
+	pids+=("$program")
+	read -r _ <&"${COPROC[0]}" || die "$1"
+	exec {to}>&"${COPROC[1]}"
+}
+goes_on_once() {
+	echo >&"$to"
+	read -r _ <&"${COPROC[0]}" || die "its next part"
+}
+goes_on() {
+	echo >&"$to"
+	wait "$program" || die "$1"
+	exec {to}>&-
+}
+
+start_all rxl
+program memory_replaced m/g0
+kill -KILL "$pid_g0"
+wait "$pid_g0" 2>/dev/null || true
+start g0
+wait_for 20 grep -q 'node h0: g0 restarted with empty memory' h0.log
+goes_on "memory was replaced"
+
+# The memory outlives the host's daemon; what was open does not.
+program daemon_dies m/g0
+kill -KILL "$pid_h0"
+wait "$pid_h0" 2>/dev/null || true
+goes_on_once
+rm -f h0.log
+start h0
+wait_for 20 grep -q '^weftd: .* run' h0.log
+goes_on "the daemon came back"
+
+program right_lost m/g0
+fabric rxl first
+for node in h0 s0 g0; do
+	kill -HUP "$(eval "echo \$pid_$node")"
+done
+wait_for 20 grep -q '^tables: changed' h0.log
+goes_on "a right was lost"
+end_all
+
+# There the switch tells the GFD that it had other memory: all of it is poison until it is written.
+start_all cxl
+timeout 60 "$app/weftctl" --node h0 mem fill g0 0 4K 1
+kill -KILL "$pid_g0"
+wait "$pid_g0" 2>/dev/null || true
+start g0
+wait_for 20 grep -q 'node g0: memory is new (generation .*), and s0 knew other' g0.log
+timeout 60 /usr/bin/python3 -S "$here/fuse_files.py" poisoned m/g0 || die "poison"
+end_all
+echo "files say what fails"
