@@ -16,9 +16,17 @@
 #define ATTACH_ENTRIES 256
 #define ATTACH_BUFFER (UINT64_C(1) << 20)
 #define ATTACH_SPIN_NS 20000
+#define ATTACH_MAP_CACHE (UINT64_C(64) << 20)
+#define ATTACH_MAP_CACHE_MAX (UINT64_C(1) << 42)
 
-/* Of this thread's last weft_attach(). */
+/* Of this thread's last weft_attach(), or call of a map. */
 static __thread char attach_error[CLIENT_TEXT];
+
+char *
+client_thread_error(void)
+{
+	return attach_error;
+}
 
 /* A caller that was built with a smaller struct has zeros in the rest; one with a larger, must. */
 static int
@@ -37,7 +45,8 @@ attach_copy_opts(const struct weft_attach_opts *from, struct weft_attach_opts *o
 				"opts: byte %zu of %zu is set: this library knows %zu", i,
 				from->size, sizeof(*o));
 	memcpy(o, from, len);
-	if (o->size == 0 && (o->entries != 0 || o->buffer != 0 || o->spin_ns != 0))
+	if (o->size == 0 &&
+		(o->entries != 0 || o->buffer != 0 || o->spin_ns != 0 || o->map_cache != 0))
 		return weft_errorf(attach_error, CLIENT_TEXT, -EINVAL,
 			"opts.size is 0 and another member is not: expected sizeof(struct "
 			"weft_attach_opts)");
@@ -72,6 +81,13 @@ attach_settle_opts(struct weft_attach_opts *o)
 			"opts.spin_ns is %lld: expected nanoseconds, 0 for %d, or -1 for never",
 			(long long)o->spin_ns, ATTACH_SPIN_NS);
 	o->spin_ns = o->spin_ns == 0 ? ATTACH_SPIN_NS : o->spin_ns < 0 ? 0 : o->spin_ns;
+	if (o->map_cache > ATTACH_MAP_CACHE_MAX)
+		return weft_errorf(attach_error, CLIENT_TEXT, -EINVAL,
+			"opts.map_cache is %llu bytes: expected up to %llu, or 0 for %llu",
+			(unsigned long long)o->map_cache, (unsigned long long)ATTACH_MAP_CACHE_MAX,
+			(unsigned long long)ATTACH_MAP_CACHE);
+	if (o->map_cache == 0)
+		o->map_cache = ATTACH_MAP_CACHE;
 	return 0;
 }
 
@@ -200,6 +216,7 @@ weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft
 		return weft_errorf(attach_error, CLIENT_TEXT, -ENOMEM, "no memory to attach");
 	w->to_daemon = w->to_client = w->epoll = -1;
 	w->spin_ns = o.spin_ns;
+	w->map_cache = o.map_cache;
 	w->socket = rc = client_connect(socket, w->path, attach_error);
 	if (rc >= 0)
 		rc = attach_greet(w, &o);
@@ -225,6 +242,7 @@ weft_detach(struct weft *w)
 
 	if (w == NULL)
 		return;
+	client_map_end(w->mapper);
 	while ((r = w->regions) != NULL) {
 		w->regions = r->next;
 		free(r);

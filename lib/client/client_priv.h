@@ -56,6 +56,8 @@ struct weft {
 	void *block;
 	size_t block_len;
 	struct weft_region *regions;
+	struct mapper *mapper; /* of its maps; NULL: there were none */
+	uint64_t map_cache; /* bytes of pages that the maps may have */
 	uint64_t last_bad;
 	char node[WEFT_ATTACH_NAME];
 	char path[CLIENT_PATH];
@@ -65,8 +67,10 @@ struct weft {
 struct weft_region {
 	struct weft *w;
 	uint64_t size;
+	uint64_t generation; /* when it was opened; 0: it was not known */
 	uint32_t handle;
 	uint32_t rights; /* that it was opened for */
+	struct map_region *mapped; /* as the mapper has it; NULL: there was no map of it */
 	struct weft_region *next;
 	char name[WEFT_ATTACH_NAME * 2];
 };
@@ -102,6 +106,16 @@ client_is_over(const struct weft *w)
 
 /** @return -ESHUTDOWN, with the line for that */
 int client_say_over(struct weft *w);
+
+/** What weft_error(NULL) says: CLIENT_TEXT bytes of this thread's. */
+char *client_thread_error(void);
+
+/* --- map.c --- */
+
+/** End all maps; what is stored is written back, if that can be. NULL is allowed. */
+void client_map_end(struct mapper *k);
+/** A region is closed, of which there may be maps. NULL is allowed. */
+void client_map_forget(struct mapper *k, struct map_region *mapped);
 
 /* --- pages.c --- */
 

@@ -89,6 +89,7 @@ weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 	}
 	r->w = w;
 	r->size = a.row.size;
+	r->generation = a.row.generation;
 	r->handle = a.handle;
 	r->rights = q.rights;
 	r->next = w->regions;
@@ -106,6 +107,7 @@ weft_close(struct weft_region *r)
 
 	if (r == NULL)
 		return;
+	client_map_forget(r->w->mapper, r->mapped);
 	for (at = &r->w->regions; *at != r; at = &(*at)->next)
 		;
 	*at = r->next;

@@ -26,8 +26,9 @@
  *   -ESTALE     the memory is another than the one that was opened: its content was lost
  *   -ESHUTDOWN  the daemon left, or detached this client: nothing goes any more, attach again
  *
- * A struct weft belongs to one thread at a time, with its regions; threads attach once each. After
- * fork() the child must not use its parent's.
+ * A struct weft belongs to one thread at a time, with its regions; threads attach once each. Its
+ * maps (weft_map()) are any thread's. After fork() the child must not use its parent's, and has no
+ * maps.
  */
 #ifndef WEFT_H
 #define WEFT_H
@@ -54,6 +55,8 @@ struct weft_attach_opts {
 	/** bytes of buffers that the daemon shares, up to 64 MiB, of which 64 a entry; 0: 1 MiB */
 	uint64_t buffer;
 	int64_t spin_ns; /**< how long weft_wait() spins before it sleeps; 0: 20,000; -1: never */
+	/** bytes of pages that all maps together keep, 1 page or more; 0: 64 MiB */
+	uint64_t map_cache;
 };
 
 /** What a region is. */
@@ -81,10 +84,16 @@ struct weft_region_info {
  */
 int weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft **w);
 
-/** Detach; closes its regions. What is open is done or not. NULL is allowed. */
+/**
+ * Detach; closes its regions. What is open is done or not; maps are unmapped as by weft_unmap(),
+ * and what could not be written back is not told. NULL is allowed.
+ */
 void weft_detach(struct weft *w);
 
-/** What the last call that failed has to say: one line, until the next call. Never NULL. */
+/**
+ * What the last call that failed has to say: one line, until the next call. Never NULL. NULL asks
+ * for this thread's last weft_attach(), or call with the address of a map.
+ */
 const char *weft_error(const struct weft *w);
 
 /** Name of the host. */
@@ -110,7 +119,7 @@ int weft_regions(struct weft *w, struct weft_region_info *list, int n);
  */
 int weft_open(struct weft *w, const char *region, int flags, struct weft_region **r);
 
-/** Close a region of which no operation is open. NULL is allowed. */
+/** Close a region of which no operation is open; maps of it stay. NULL is allowed. */
 void weft_close(struct weft_region *r);
 
 /** What a region is now. 0, or -ESHUTDOWN. */
@@ -177,6 +186,99 @@ int weft_wait(struct weft *w, struct weft_done *done, int n, int64_t timeout_ns)
  * library's
  */
 int weft_fd(struct weft *w);
+
+/*
+ * Maps: a part of a region as memory of this process, by pointers. Pages are fetched when they are
+ * first touched and kept in a cache of opts.map_cache bytes; what is stored goes back when a page
+ * leaves the cache, by weft_sync() and by weft_unmap(). A thread of the library does that, with an
+ * attachment of its own; any thread of the program may load and store.
+ *
+ * - Coherent by software only: others see what was stored once weft_sync() has returned 0, and a
+ *   page that is in the cache shows what others wrote when it was forgotten (WEFT_DROP) and is
+ *   touched again. A write-back writes the lines of 64 bytes that have changed, and no other.
+ * - What cannot be read (poison, no memory, no right, the daemon has left) is SIGBUS at the load or
+ *   store, for the whole page, until the page is forgotten. weft_advise() with WEFT_PREFETCH says
+ *   why.
+ * - What cannot be written back stays in the map, is tried again, and is what weft_sync() fails of.
+ *   Where nothing else is left in the cache, a page that is absent is SIGBUS.
+ * - Without privilege, system calls on a page that is absent, and those that store in one that was
+ *   not stored to yet, fail with EFAULT (weft_map_counters.is_user_only): WEFT_PREFETCH and
+ *   WEFT_PREFETCH_WRITE bring pages in before.
+ * - What was stored and not written back when the process ends is lost.
+ */
+
+/**
+ * Map a part of a region.
+ *
+ * @param off    a multiple of the page size of this machine
+ * @param n      bytes, 1 or more; what is behind them on the last page reads as 0, and what is
+ *               stored there is nobody's
+ * @param flags  0: as the region was opened, which has to be for WEFT_READ at least. WEFT_READ: a
+ *               store is SIGSEGV; WEFT_READ | WEFT_WRITE
+ * @param p      receives the address on 0; valid until weft_unmap() or weft_detach()
+ * @return 0; -EINVAL: off, n or flags, or beyond the end; -EACCES: not opened for that, or no right
+ *         any more; -ESTALE: the memory is another than was opened; -EPERM: this process may not
+ *         call userfaultfd; -ENOSYS: the kernel can't (Linux 5.19 can); -EMFILE, -ENOMEM,
+ *         -ESHUTDOWN; the first time also errors of weft_attach()
+ */
+int weft_map(struct weft_region *r, uint64_t off, size_t n, int flags, void **p);
+
+/**
+ * Write back what was stored, and unmap: also where that fails, so weft_sync() goes before it
+ * if nothing may be lost. No other thread may touch the map any more. May be called by any thread,
+ * as the next two.
+ *
+ * @param p  what weft_map() gave
+ * @return 0; -EINVAL: p; else what the first page failed of that could not be written back
+ */
+int weft_unmap(void *p);
+
+#define WEFT_DROP 16
+
+/**
+ * Write back what was stored in a part of a map, and wait until the device has it.
+ *
+ * @param n      bytes from @p p on; pages that they touch count whole
+ * @param flags  0, or WEFT_DROP: forget the pages then, but for what was stored meanwhile and for
+ *               what could not be written back
+ * @return 0; -EINVAL; else an error of operations, and its pages stay as they are
+ */
+int weft_sync(void *p, size_t n, int flags);
+
+enum weft_advice {
+	WEFT_NORMAL, /**< of the whole map: see who reads on, and fetch 8 to 64 pages ahead */
+	WEFT_SEQUENTIAL, /**< of the whole map: always fetch 64 ahead */
+	WEFT_RANDOM, /**< of the whole map: never */
+	/** bring pages in, and wait for it; what was SIGBUS is tried again */
+	WEFT_PREFETCH,
+	WEFT_PREFETCH_WRITE, /**< likewise, and let them be stored to */
+	WEFT_ADVICE_DROP = WEFT_DROP /**< WEFT_DROP: forget pages and all that was stored there */
+};
+
+/**
+ * Say how a part of a map will be used.
+ *
+ * @param n     bytes from @p p on; pages that they touch count whole
+ * @param what  enum weft_advice, or WEFT_DROP
+ * @return 0; -EINVAL; of PREFETCH: -EMSGSIZE: more than opts.map_cache; -EACCES: to write, and it
+ *         may only be read; an error of operations: the rest is there nevertheless
+ */
+int weft_advise(void *p, size_t n, int what);
+
+/** What the maps of an attachment have done. */
+struct weft_map_counters {
+	uint64_t faults; /**< pages that had to be waited for */
+	uint64_t fetched; /**< pages that were asked for, */
+	uint64_t fetched_ahead; /**< of which nobody had touched these yet */
+	uint64_t first_stores; /**< pages that were read before they were stored to */
+	uint64_t written_lines; /**< of 64 bytes */
+	uint64_t evicted; /**< pages that left for others */
+	uint64_t failed; /**< pages that became SIGBUS */
+	uint64_t pages; /**< that are in the cache now */
+	uint32_t is_user_only; /**< 1: system calls on absent pages fail with EFAULT */
+};
+
+void weft_map_counters(struct weft *w, struct weft_map_counters *c);
 
 #ifdef __cplusplus
 }

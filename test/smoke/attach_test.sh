@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs on the fabric: one host's writes are read by another, by a program that knows nothing but
-# weft.h and libweft; sockets and their users; rights that change; a GFD that comes back empty; a
+# weft.h and libweft; pointers into it; sockets and their users; rights that change; a GFD that comes back empty; a
 # daemon that is killed and comes back.
 . "$(dirname "$0")/lib.sh"
 export XDG_RUNTIME_DIR=$work/run
@@ -47,8 +47,11 @@ read_write=$work/read_write
 # A library with sanitizers wants a program that has them.
 flags=()
 ! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || flags=(-fsanitize=address,undefined)
-cc -Wall -Wextra -Werror "${flags[@]}" -I"$root/lib/client" "$root/examples/read_write.c" -o "$read_write" \
-	-L"$WEFT_BUILD/lib" -lweft -Wl,-rpath,"$WEFT_BUILD/lib"
+mapped=$work/mapped
+for program in examples/read_write examples/mapped; do
+	cc -Wall -Wextra -Werror "${flags[@]}" -I"$root/lib/client" "$root/$program.c" -o "$work/${program#*/}" \
+		-L"$WEFT_BUILD/lib" -lweft -Wl,-rpath,"$WEFT_BUILD/lib"
+done
 
 for mode in rxl cxl; do
 	fabric "$work/f.yaml" "mode: $mode"
@@ -67,6 +70,18 @@ for mode in rxl cxl; do
 	same "$mode: a byte that differs" 1 $status
 	same "$mode: the list" "g0 1048576 rw" "$("$app/weftctl" --node h0 mem list --json >"$work/l.json" &&
 		json "$work/l.json" '" ".join(str(o["regions"][0][k]) for k in ("name", "size", "rights"))')"
+	# By pointers: 480 KB, which code that knows nothing of Weft sorts.
+	"$mapped" h0 g0 fill 60000
+	before=$("$mapped" h1 g0 show 60000)
+	"$mapped" h1 g0:0+480000 sort 60000
+	after=$("$mapped" h0 g0 show 60000)
+	same "$mode: sorted" "ascending" "${after##*, }"
+	same "$mode: not before" "in no order" "${before##*, }"
+	same "$mode: the same numbers" "$(sed 's/.*sum \([^,]*\),.*/\1/' <<<"$before")" \
+		"$(sed 's/.*sum \([^,]*\),.*/\1/' <<<"$after")"
+	"$app/weftctl" --node h0 mem read g0 0 480000 --out "$work/sorted"
+	same "$mode: what a map stored others read" "$(sed 's/.*numbers, \([^ ]*\) to.*/\1/' <<<"$after")" \
+		"$(od -An -v -tx8 -N8 "$work/sorted" | tr -d ' ')"
 	end
 	[ ! -e "$work/run/weft/h0.sock" ] || die "a socket is left"
 done

@@ -280,13 +280,13 @@ fake_do(struct fake *f, struct fake_client *c, const struct weft_attach_sqe *e)
 
 	if (e->op == WEFT_ATTACH_OP_FENCE)
 		return cqe;
-	cqe.status = f->error;
+	cqe.status = f->error != 0 || e->op == WEFT_ATTACH_OP_READ ? f->error : f->write_error;
 	if (cqe.status != 0) {
 		cqe.bad = e->offset / 64 * 64;
 		return cqe;
 	}
 	for (line = at / 64; line <= (at + e->len - 1) / 64; line++)
-		if (at / FAKE_SIZE == FAKE_POISONED && fake_is_bad(line)) {
+		if (at / FAKE_SIZE == FAKE_POISONED && fake_is_bad(line) && !f->is_mended) {
 			if (cqe.status == 0)
 				cqe.bad = line * 64 - c->part_off[e->handle];
 			cqe.status = -EIO;

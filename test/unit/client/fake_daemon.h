@@ -92,6 +92,8 @@ struct fake {
 	atomic_bool is_over;
 	atomic_bool is_held; /* completes nothing for now */
 	atomic_int error; /* that reads and writes end with, undone; 0: none */
+	atomic_int write_error; /* likewise, of writes */
+	atomic_bool is_mended; /* nothing is poisoned any more */
 	int listener, wake;
 	pthread_t thread;
 };
