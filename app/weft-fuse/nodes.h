@@ -29,6 +29,7 @@ struct node {
 	struct weft_region_info info;
 	uint64_t epoch; /* of the daemon (fabric.h) */
 	struct timespec changed; /* by this mount */
+	int64_t lost_ns; /* when the way there was last found to be lost; 0: not so. Atomic */
 	bool is_old; /* its name is another node's: files that are open here stay dead */
 	bool is_there; /* the host may reach it now */
 	bool is_doubtful; /* what the kernel has of its content must go */

@@ -21,6 +21,8 @@
 #include "serve.h"
 #include "side.h"
 
+#define OPS_LOST_NS INT64_C(1000000000) /* that a region is not asked any more */
+
 /* A file that is open. Companions have none. */
 struct ops_file {
 	struct ops_handle handle;
@@ -294,12 +296,37 @@ ops_judge(struct node *node, int rc)
 	return rc;
 }
 
-/* Something was read or written, or failed. */
-static int
-ops_moved(struct node *node, struct fabric_file *f, int rc)
+static int64_t
+ops_now_ns(void)
 {
-	struct weft_region_info info;
+	struct timespec t;
 
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+/*
+ * Read @p to, or write @p from where that is NULL. It takes the fabric 15 s to find that the way to
+ * a region is lost, and the kernel asks again page by page for what it read ahead: those, and who
+ * waited for a thread, are told at once.
+ */
+static int
+ops_move(struct node *node, struct fabric_file *f, uint64_t off, void *to, const void *from,
+	size_t n)
+{
+	const int64_t began_ns = ops_now_ns();
+	const int64_t lost_ns = __atomic_load_n(&node->lost_ns, __ATOMIC_RELAXED);
+	struct weft_region_info info;
+	int rc;
+
+	if (lost_ns != 0 && began_ns - lost_ns < OPS_LOST_NS)
+		return -ETIMEDOUT;
+	rc = to != NULL ? fabric_read(serve_client(), f, off, to, n)
+	                : fabric_write(serve_client(), f, off, from, n);
+	if (rc == -ETIMEDOUT && ops_now_ns() - began_ns > OPS_LOST_NS)
+		__atomic_store_n(&node->lost_ns, ops_now_ns(), __ATOMIC_RELAXED);
+	else if (rc == 0 && lost_ns != 0)
+		__atomic_store_n(&node->lost_ns, 0, __ATOMIC_RELAXED);
 	if (rc == 0 && fabric_learn(serve_client(), f, &info))
 		(void)nodes_confirm(node, &info, f->epoch);
 	return ops_judge(node, rc);
@@ -317,8 +344,7 @@ ops_read_region(fuse_req_t req, struct node *node, size_t size, uint64_t off, st
 	if (size > SERVE_MOST)
 		size = SERVE_MOST;
 	if (size > 0)
-		rc = ops_moved(
-			node, &f->fabric, fabric_read(serve_client(), &f->fabric, off, data, size));
+		rc = ops_move(node, &f->fabric, off, data, NULL, size);
 	if (rc != 0)
 		fuse_reply_err(req, -rc);
 	else
@@ -377,9 +403,7 @@ ops_write(fuse_req_t req, fuse_ino_t ino, const char *data, size_t size, off_t o
 	left = (uint64_t)off < f->size ? f->size - (uint64_t)off : 0;
 	if (size > left)
 		size = (size_t)left;
-	rc = size == 0 ? -ENOSPC
-	               : ops_moved(node, f,
-				 fabric_write(serve_client(), f, (uint64_t)off, data, size));
+	rc = size == 0 ? -ENOSPC : ops_move(node, f, (uint64_t)off, NULL, data, size);
 	if (rc != 0) {
 		fuse_reply_err(req, -rc);
 		return;
