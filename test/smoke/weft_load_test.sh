@@ -49,14 +49,18 @@ serve() { # MODE: a daemon that has all of a fabric
 # filled OFFSET: weft-load has written there, over 0x5a
 filled() { ! ctl cmp g0 "$1" <(printf ZZZZZZZZ) >/dev/null; }
 
-# other SIZE OPTION...: what is written beside a run is found, and where. Byte 5 of a line is of its address.
+# other SIZE OPTION...: what is written beside a run is found, and where. Byte 5 of a line is of its address. A run may
+# be over before the other has written once.
 other() {
-	local size=$1 got=0 writer
+	local size=$1 got=0 seconds writer
 	shift
 	rm -f enough
 	while [ ! -e enough ]; do ctl write g0 0x1005 --hex "ff 11 22"; done &
 	writer=$!
-	load --region g0:0+64K --verify --size "$size" --seconds 0.25 "$@" --json - >out 2>other.err || got=$?
+	for seconds in 0.25 1 4 16; do
+		load --region g0:0+64K --verify --size "$size" --seconds $seconds "$@" --json - >out 2>other.err || got=$?
+		[ $got -eq 0 ] || break
+	done
 	touch enough
 	wait $writer
 	same "status where another wrote" 1 $got
@@ -125,15 +129,22 @@ assert rows[0][1] == 0 and rows[-1][1] == 1 and len(lines) == 2 + len(rows) + 3
 for a, b in zip(rows, rows[1:]):
     assert a[0] <= b[0] and a[1] < b[1] and a[2] <= b[2], (a, b)
 P
-ctl fill g0 0 64 0x5a
-load --region g0 --op write --pattern sequential --rate 5000 --seconds 0.8 --depth 4096 --json - >out 2>run.err &
-pid=$!
-wait_for 10 filled 0
-kill -STOP "$daemon"
-sleep 0.3 # much is due while nobody answers
-kill -CONT "$daemon"
-wait $pid || die "a daemon that stood still: $(cat run.err)"
-holds "a daemon that stood still" 'o["latency_ns"]["max"] > 200000000 and o["latency_ns"]["p90"] > 100000000'
+# A daemon that stands still: much is due while nobody answers. A run may be over before it does.
+stood_still() {
+	json out 'o["latency_ns"]["max"] > 200000000 and o["latency_ns"]["p99"] > 100000000' | grep -qx True
+}
+for seconds in 0.8 3 12; do
+	ctl fill g0 0 64 0x5a
+	load --region g0 --op write --pattern sequential --rate 5000 --seconds $seconds --depth 4096 --json - >out 2>run.err &
+	pid=$!
+	wait_for 10 filled 0
+	kill -STOP "$daemon"
+	sleep 0.3
+	kill -CONT "$daemon"
+	wait $pid || die "a daemon that stood still: $(cat run.err)"
+	! stood_still || break
+done
+stood_still || die "a daemon that stood still shows in no latency: $(cat out)"
 
 # Text, and a signal
 load --region g0 --op mix --verify --ops 100 >out
@@ -228,12 +239,13 @@ for rc in "6 no memory is there" "13 the fabric does not let" "116 the memory is
 		'o["ended"] == "error" and "at 0x140" in o["error"] and o["ops"] > 50' --region g0:0+1K --op write
 done
 WEFT_STUB_LIFE=500 fails 'g0: the daemon left' '490 < o["ops"] <= 500 and o["ended"] == "error"' --region g0
-# Lost operations, not those of the fill: the run goes on, and what they wrote or not is right.
+# Lost operations, not those of the fill: the run goes on, and what they wrote or not is right. Some of the five may be
+# of the last read.
 got=0
 WEFT_STUB_RC=110 WEFT_STUB_BAD=0x140 WEFT_STUB_AFTER=200 WEFT_STUB_TIMES=5 "$l" --region g0:0+1K --op mix --verify \
 	--ops 3000 --json - >out 2>run.err || got=$?
 same "status with lost operations" 1 $got
-holds "lost operations" '1 <= o["lost"] <= 5 and o["ops"] + o["lost"] == 3000 and o["mismatches"] == 0 and o["read_back"]'
+holds "lost operations" 'o["lost"] == 5 and 2995 <= o["ops"] < 3000 and o["mismatches"] == 0 and o["read_back"]'
 WEFT_STUB_RC=110 WEFT_STUB_BAD=0x140 WEFT_STUB_TIMES=3 "$l" --region g0:0+1K --verify --ops 100 --json - >out ||
 	die "a fill does not try again"
 holds "a fill that tries again" 'o["lost"] == 0 and o["verified"] == 116'
