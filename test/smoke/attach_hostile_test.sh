@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs that scribble over rings, indices and messages while a good one works at the same host: the daemon goes
+# on, the good one's data are right, the bad ones are detached and named. WEFT_HOSTILE_SECONDS=N for longer,
+# WEFT_TEST_SEED=N repeats one.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+unset WEFT_SOCKET
+cat >"$topology" <<-Y
+fabric: hostile
+nodes:
+  - {name: h0, kind: host, pid: 0x101}
+  - {name: s0, kind: switch, pid: 0x010}
+  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+links:
+  - {a: h0, b: s0}
+  - {a: s0, b: g0}
+Y
+"$app/weftd" --topology "$topology" --idle yield --json "$work/d.json" >"$work/weftd.log" 2>"$work/events" &
+daemon=$!
+pids+=("$daemon")
+wait_for 20 grep -q '^weftd: .* run' "$work/weftd.log"
+preload=""
+! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || preload=$(gcc -print-file-name=libasan.so)
+LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 timeout 300 /usr/bin/python3 "$here/attach_hostile.py" \
+	"$WEFT_BUILD/lib/libweft.so.0" "$work/weft/h0.sock" --seconds "${WEFT_HOSTILE_SECONDS:-3}" \
+	${WEFT_TEST_SEED:+--seed "$WEFT_TEST_SEED"} >"$work/said" 2>&1 || die "$(cat "$work/said")"
+cat "$work/said"
+kill -TERM "$daemon"
+wait "$daemon" || die "weftd ended with $?: $(cat "$work/events")"
+# Of many events in a second one is said, with their number.
+pattern=$(sed -n 's/^hostile \([0-9]*\) \([0-9]*\)$/\1|\2/p' "$work/said")
+cat "$work/events" "$work/weftd.log" | grep -qE "process ($pattern) is detached: it " || die "nobody is named"
+[ "$(json "$work/d.json" 'o["event_counts"]["client_detached"]')" -gt 10 ] || die "hardly anybody was detached"
