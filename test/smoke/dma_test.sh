@@ -52,6 +52,7 @@ serve() {
 	  - {a: h1, b: s0, driver: ring}
 	  - {a: s0, b: g0, driver: ring}
 	Y
+	: >weftd.log # an older one says that it runs
 	"$app/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
 	daemon=$!
 	pids+=("$daemon")

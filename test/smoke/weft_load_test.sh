@@ -40,6 +40,7 @@ serve() { # MODE: a daemon that has all of a fabric
 	  - {a: s0, b: g1, driver: ring}
 	  - {a: s0, b: g2, driver: ring}
 	Y
+	: >weftd.log # an older one says that it runs
 	"$app/weftd" --topology f.yaml --idle yield >weftd.log 2>&1 &
 	daemon=$!
 	pids+=("$daemon")

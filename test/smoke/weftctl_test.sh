@@ -30,6 +30,7 @@ serve() {
 	  - {a: s0, b: g1, driver: ring}
 	  - {a: s0, b: g2, driver: ring}
 	Y
+	: >weftd.log # an older one says that it runs
 	"$app/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
 	daemon=$!
 	pids+=("$daemon")
