@@ -36,6 +36,7 @@ struct ctl_options {
 	enum ctl_bench_op bench_op;
 	bool is_json;
 	bool is_forced;
+	bool is_ways;
 };
 
 struct ctl {
@@ -91,5 +92,8 @@ int mem_cmp(struct ctl *c);
 int mem_dump(struct ctl *c);
 int mem_load(struct ctl *c);
 int mem_bench(struct ctl *c);
+
+/* mem bench --ways. */
+int mem_ways(struct ctl *c);
 
 #endif /* CTL_H */

@@ -83,6 +83,10 @@ static const struct cli_option options[] = {
 		CLI_NUMBER(bench_depth, 1, 4096), .tags = CTL_BENCH },
 	{ "seconds", "S", "2", "how long, 0.01 to 3600",
 		CLI_REAL(bench_seconds, 0.01, 3600, "seconds of 0.01 to 3600"), .tags = CTL_BENCH },
+	{ "ways", NULL, NULL,
+		"reads by each way in, beside pipes, TCP and memcpy of this machine, in place of "
+		"--op, --size and --depth",
+		CLI_FLAG(is_ways), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
 	{ CLI_SECTION("Output") },

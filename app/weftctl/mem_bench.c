@@ -156,6 +156,8 @@ mem_bench(struct ctl *c)
 	struct weft_attach_opts room;
 
 	b.c = c;
+	if (c->opt.is_ways)
+		return mem_ways(c);
 	if (writes && !c->opt.is_forced)
 		cli_usage("%s --op write overwrites %s: give --force if it may", c->verb,
 			c->operand[0]);

@@ -300,3 +300,32 @@ weft_last_bad(const struct weft *w)
 {
 	return w->last_bad;
 }
+
+/* --- no maps --- */
+
+int
+weft_map(struct weft_region *r, uint64_t off, size_t n, int flags, void **p)
+{
+	(void)r;
+	(void)off;
+	(void)n;
+	(void)flags;
+	(void)p;
+	return stub_fail(-ENOSYS, "this one has no maps");
+}
+
+int
+weft_unmap(void *p)
+{
+	(void)p;
+	return -EINVAL;
+}
+
+int
+weft_advise(void *p, size_t n, int what)
+{
+	(void)p;
+	(void)n;
+	(void)what;
+	return -EINVAL;
+}

@@ -153,6 +153,16 @@ same "mem cmp --json" "False 200001 200000 True" \
 mem cmp g0:0+300000 0 data --json >out && die "an end is none in JSON"
 same "mem cmp --json at an end" "False 300000 g0:0+300000" "$(json out '"%s %d %s" % (o["equal"], o["byte"], o["eof"])')"
 
+# the ways in; this library has no maps
+mem bench r0 --ways --seconds 0.5 --json >out
+same "ways" "pipe ping-pong, one CPU|pipe ping-pong, two CPUs|TCP ping-pong of 64 B|read of 64 B|read of 4 KiB|read of 64 B, 32 at a time|map: a page that is absent" \
+	"$(json out '"|".join(r["what"] for r in o["ways"])')"
+same "a way that is not there" "this one has no maps" "$(json out 'o["ways"][-1]["not_measured"]')"
+same "times and ratios" True "$(json out 'all(r["ns"] > 0 for r in o["ways"][:1] + o["ways"][2:6]) and
+	abs(o["ways"][3]["ratio"] - o["ways"][3]["ns"] / o["ways"][2]["ns"]) < 1e-6')"
+mem bench r0 --ways --seconds 0.5 >out
+grep -qE '^read of 64 B +[0-9.]+ us +[0-9.]+ of TCP ping-pong of 64 B$' out || die "ways: $(cat out)"
+
 # bench
 mem bench r0 --seconds 0.1 --json >out
 same "mem bench --json" "h0 r0 read 64 32" "$(json out '" ".join(str(o[k]) for k in ("node", "region", "op", "size", "depth"))')"

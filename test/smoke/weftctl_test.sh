@@ -62,6 +62,9 @@ for mode in rxl cxl; do
 		ctl --node h1 mem cmp "$name" 0 data || die "$mode, $name: h1 reads something else than h0 wrote"
 		ctl --node h1 mem dump "$name" "$name.bin"
 		cmp "$name.bin" data || die "$mode, $name: a dump is not what was loaded"
+		ctl --node h0 mem bench "$name" --ways --seconds 0.6 --json >out
+		same "$mode: $name: ways that were not measured" 0 \
+			"$(json out 'sum("not_measured" in r for r in o["ways"] if "two CPUs" not in r["what"] and "map" not in r["what"])')"
 		ctl --node h0 mem bench "$name" --seconds 0.3 --json >out
 		json out 'o["ops"] > 100' | grep -q True || die "$mode, $name: $(cat out)"
 	done
