@@ -17,7 +17,7 @@ parts() {
 		scalar     gcc build, tests that start DPDK, with scalar kernels
 		asan       gcc build with AddressSanitizer and UBSan, every test of C code
 		clang      clang build, unit tests and those that start DPDK; programs that code flits with scalar kernels
-		fuzz       clang build, fuzzers of the parsers, 20 s each
+		fuzz       clang build, fuzzers of the parsers, 12 s each
 	P
 }
 
@@ -365,7 +365,7 @@ has_fuzz() { grep -q "^option('fuzz'" meson_options.txt; }
 part_fuzz() {
 	has_fuzz || return
 	need clang || return
-	# A target is given 20 s of time, not of CPU.
+	# A target is given 12 s of time, not of CPU.
 	local jobs=$(($(nproc) * 2))
 	say "fuzzers"
 	suite "$clang" fuzz --suite fuzz
