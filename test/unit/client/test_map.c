@@ -501,6 +501,41 @@ WEFT_TEST(what_others_wrote_shows_after_it_was_forgotten)
 	rig_end(&g);
 }
 
+struct loader {
+	pthread_t thread;
+	uint8_t *at, byte;
+};
+
+static void *
+loader_run(void *arg)
+{
+	struct loader *l = arg;
+
+	l->byte = *(volatile uint8_t *)l->at;
+	return NULL;
+}
+
+/* What is on its way may be from before: it is fetched again. */
+WEFT_TEST(what_is_forgotten_on_its_way_is_not_shown)
+{
+	struct rig g = { 0 };
+	struct loader l;
+
+	rig_begin(&g, 0, 100, 21);
+	g.f.is_held = true;
+	l.at = g.p + 7 * test_page;
+	assert_int_equal(pthread_create(&l.thread, NULL, loader_run, &l), 0);
+	while (rig_count(&g).faults == 0)
+		usleep(1000);
+	assert_int_equal(weft_advise(g.p, FAKE_SIZE, WEFT_DROP), 0);
+	g.f.is_held = false;
+	assert_int_equal(pthread_join(l.thread, NULL), 0);
+	assert_int_equal(l.byte, g.memory[7 * test_page]);
+	assert_int_equal(rig_count(&g).fetched, 2);
+	assert_int_equal(rig_count(&g).pages, 1);
+	rig_end(&g);
+}
+
 /* --- prefetch --- */
 
 static void
