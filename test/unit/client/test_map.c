@@ -255,7 +255,7 @@ test_signal(volatile uint8_t *at, bool is_store)
 #define RUNNERS 4
 
 /* One load or store, also where it stands on two pages. */
-typedef uint64_t runner_word __attribute__((aligned(1)));
+typedef volatile uint64_t runner_word __attribute__((aligned(1)));
 
 struct runner {
 	pthread_t thread;
@@ -321,10 +321,10 @@ runner_run(void *arg)
 		if (weft_rand_below(&k->rand, 2) == 0) {
 			v = weft_rand_u64(&k->rand);
 			memcpy(k->flat + at, &v, sizeof(v));
-			*(volatile runner_word *)(void *)(k->g->p + at) = v;
+			*(runner_word *)(void *)(k->g->p + at) = v;
 		} else {
 			memcpy(&v, k->flat + at, sizeof(v));
-			i = *(volatile runner_word *)(void *)(k->g->p + at);
+			i = *(runner_word *)(void *)(k->g->p + at);
 			if (i != v)
 				fail_msg("at %llu: %llx, expected %llx", (unsigned long long)at,
 					(unsigned long long)i, (unsigned long long)v);
