@@ -186,10 +186,13 @@ static void
 main_serve(void)
 {
 	const struct serve_options so = { .n_threads = opt.n_threads, .is_direct = opt.is_direct };
-	char *target = main_target(), *folder = mount_prepare(main_folder);
+	static char *target, *folder; /* static: cli_fail() ends from below */
 	struct fuse_session *se;
-	int rc = fabric_begin(target);
+	int rc;
 
+	target = main_target();
+	folder = mount_prepare(main_folder);
+	rc = fabric_begin(target);
 	if (rc == 0)
 		rc = serve_prepare(&so);
 	if (rc != 0)
