@@ -380,6 +380,7 @@ weft_node_client_add(
 	c->slot = slot;
 	weft_attach_server_init(&c->ring, cfg->block, cfg->entries, cfg->data_len);
 	s->client[slot] = *out = c;
+	s->count[WEFT_CLIENTS_N_ATTACHED]++; /* all others are the node's */
 	__atomic_fetch_or(&s->present[slot / 64], WEFT_BIT64(slot % 64), __ATOMIC_RELEASE);
 	return 0;
 }

@@ -15,7 +15,7 @@ links:
   - {a: h0, b: s0}
   - {a: s0, b: g0}
 Y
-"$app/weftd" --topology "$topology" --idle yield >"$work/weftd.log" 2>&1 &
+"$app/weftd" --topology "$topology" --idle yield --json "$work/d.json" >"$work/weftd.log" 2>&1 &
 daemon=$!
 pids+=("$daemon")
 wait_for 20 grep -q '^weftd: .* run' "$work/weftd.log"
@@ -25,3 +25,5 @@ LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 "$here/attach_m
 	"$daemon" "$work/weft" --times "${WEFT_ATTACHES:-5000}" || die "see above"
 kill -TERM "$daemon"
 wait "$daemon" || die "weftd ended with $?"
+same "attached and detached" True "$(json "$work/d.json" \
+	'[n["clients"]["attached"] == n["clients"]["detached"] > 5000 for n in o["nodes"] if n["name"] == "h0"][0]')"
