@@ -139,8 +139,12 @@ ways_deep(struct ways *y, const char *what, const char *beside)
 				.buf = data[n_open],
 				.n = 64 };
 
-			if (weft_submit(y->c->w, &op, 1) != 1)
+			const int taken = weft_submit(y->c->w, &op, 1);
+
+			if (taken < 0)
 				ctl_fail_call(y->c, &y->r);
+			if (taken == 0)
+				break;
 			n_open++;
 		}
 		const int n = weft_wait(y->c->w, done, DEPTH, -1);
