@@ -5,7 +5,6 @@ the daemon goes on, what the good one reads is what it wrote, and those that bro
 program has the right to a part of the memory, and to no other."""
 import argparse
 import array
-import ctypes
 import mmap
 import os
 import pathlib
@@ -14,6 +13,8 @@ import socket
 import struct
 import sys
 import time
+
+import libweft
 
 PART = 64 << 10  # bytes of the good one; the bad ones have what is behind 512K
 HELLO, LIST, OPEN, INFO, CLOSE = range(1, 6)
@@ -166,14 +167,12 @@ def hostile(path, seed, seconds):
 
 
 class Good:
-    def __init__(self, library):
-        self.lib = library
-        self.weft, self.region = ctypes.c_void_p(), ctypes.c_void_p()
-        for name in ("weft_read", "weft_write"):
-            getattr(self.lib, name).argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t]
-        self.lib.weft_open.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
-        self.must("attach", self.lib.weft_attach(b"h0", None, ctypes.byref(self.weft)))
-        self.must("open", self.lib.weft_open(self.weft, f"g0:0+{PART}".encode(), 3, ctypes.byref(self.region)))
+    def __init__(self, lib):
+        self.lib = lib
+        rc, weft = libweft.attach(lib, "h0")
+        self.must("attach", rc)
+        rc, self.region = libweft.open_region(lib, weft, f"g0:0+{PART}")
+        self.must("open", rc)
         self.copy = bytearray(PART)
         self.must("clear", self.lib.weft_write(self.region, 0, bytes(PART), PART))
         self.n = 0
@@ -191,9 +190,9 @@ class Good:
             self.must("write", self.lib.weft_write(self.region, at, data, n))
             self.copy[at:at + n] = data
         else:
-            data = ctypes.create_string_buffer(n)
-            self.must("read", self.lib.weft_read(self.region, at, data, n))
-            if data.raw != self.copy[at:at + n]:
+            rc, data = libweft.read(self.lib, self.region, at, n)
+            self.must("read", rc)
+            if data != self.copy[at:at + n]:
                 sys.exit(f"FAILED: the good program reads other than it wrote, at {at}, {n} bytes")
         self.n += 1
 
@@ -214,7 +213,7 @@ def main():
             hostile(args.socket, args.seed + 1 + i, args.seconds)
         children.append(child)
     print("hostile", *children, flush=True)
-    good, end = Good(ctypes.CDLL(args.library)), time.monotonic() + args.seconds
+    good, end = Good(libweft.load(args.library)), time.monotonic() + args.seconds
     while time.monotonic() < end:
         good.step(rand)
     for child in children:

@@ -16,19 +16,13 @@ links:
   - {a: h0, b: s0}
   - {a: s0, b: g0}
 Y
-"$app/weftd" --topology "$topology" --idle yield --json "$work/d.json" >"$work/weftd.log" 2>"$work/events" &
-daemon=$!
-pids+=("$daemon")
-wait_for 20 grep -q '^weftd: .* run' "$work/weftd.log"
-preload=""
-! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || preload=$(gcc -print-file-name=libasan.so)
-LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 timeout 300 /usr/bin/python3 "$here/attach_hostile.py" \
-	"$WEFT_BUILD/lib/libweft.so.0" "$work/weft/h0.sock" --seconds "${WEFT_HOSTILE_SECONDS:-3}" \
+serve_all "$app/weftd" --json "$work/d.json"
+with_libweft attach_hostile.py "$work/weft/h0.sock" --seconds "${WEFT_HOSTILE_SECONDS:-3}" \
 	${WEFT_TEST_SEED:+--seed "$WEFT_TEST_SEED"} >"$work/said" 2>&1 || die "$(cat "$work/said")"
 cat "$work/said"
 kill -TERM "$daemon"
-wait "$daemon" || die "weftd ended with $?: $(cat "$work/events")"
+wait "$daemon" || die "weftd ended with $?"
 # Of many events in a second one is said, with their number.
 pattern=$(sed -n 's/^hostile \([0-9]*\) \([0-9]*\)$/\1|\2/p' "$work/said")
-cat "$work/events" "$work/weftd.log" | grep -qE "process ($pattern) is detached: it " || die "nobody is named"
+grep -qE "process ($pattern) is detached: it " "$work/weftd.log" || die "nobody is named"
 [ "$(json "$work/d.json" 'o["event_counts"]["client_detached"]')" -gt 10 ] || die "hardly anybody was detached"

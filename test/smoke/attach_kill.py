@@ -7,7 +7,6 @@ it was to become; memory that came back empty is said to be other memory; and no
 """
 import argparse
 import atexit
-import ctypes
 import errno
 import os
 import pathlib
@@ -18,6 +17,8 @@ import subprocess
 import sys
 import threading
 import time
+
+import libweft
 
 LINE = 64
 LINES = 256  # of the writer; behind them come as many of the program that is killed
@@ -32,26 +33,12 @@ class Failure(Exception):
     pass
 
 
-class Library:
-    """libweft, as any language with C calls has it."""
-
-    def __init__(self, path):
-        self.lib = ctypes.CDLL(path)
-        self.lib.weft_error.restype = ctypes.c_char_p
-        for name in ("weft_read", "weft_write"):
-            getattr(self.lib, name).argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t]
-        for name in ("weft_detach", "weft_close", "weft_error", "weft_fence"):
-            getattr(self.lib, name).argtypes = [ctypes.c_void_p]
-        self.lib.weft_open.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
-        self.lib.weft_attach.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
-
-
 class Client:
     """A program that is attached to a host and has g0 open."""
 
-    def __init__(self, library, host):
-        self.lib, self.host = library.lib, host
-        self.weft, self.region = ctypes.c_void_p(), ctypes.c_void_p()
+    def __init__(self, lib, host):
+        self.lib, self.host = lib, host
+        self.weft, self.region = None, None
         self.longest = 0
         self.attach()
 
@@ -75,23 +62,29 @@ class Client:
         return rc
 
     def attach(self):
+        def call():
+            rc, self.weft = libweft.attach(self.lib, self.host)
+            return rc
         self.lib.weft_detach(self.weft)
-        self.weft = ctypes.c_void_p()
-        self.within(20, "to attach", lambda: self.lib.weft_attach(self.host.encode(), None, ctypes.byref(self.weft)))
+        self.region = None  # went with it
+        self.within(20, "to attach", call)
         self.open()
 
     def open(self):
         def call():
             self.lib.weft_close(self.region)
-            self.region = ctypes.c_void_p()
-            return self.lib.weft_open(self.weft, b"g0", 3, ctypes.byref(self.region))
-        self.region = ctypes.c_void_p()
+            rc, self.region = libweft.open_region(self.lib, self.weft, "g0")
+            return rc
         self.within(20, "to open g0", call)
 
     def read(self, offset, size):
-        data = ctypes.create_string_buffer(size)
-        rc = self.timed(lambda: self.lib.weft_read(self.region, offset, data, size))
-        return rc, data.raw
+        data = b""
+
+        def call():
+            nonlocal data
+            rc, data = libweft.read(self.lib, self.region, offset, size)
+            return rc
+        return self.timed(call), data
 
     def write(self, offset, data):
         return self.timed(lambda: self.lib.weft_write(self.region, offset, data, len(data)))
@@ -123,9 +116,9 @@ class Model:
             self.lines[i] = {got}
 
 
-def victim(library):
+def victim(lib):
     """The program that is killed: writes lines that say eight times which they are, for ever."""
-    client = Client(library, "h0")
+    client = Client(lib, "h0")
     print("begun", flush=True)
     n = 0
     while True:
@@ -137,8 +130,8 @@ def victim(library):
 class Fabric:
     """A daemon a node, over memif."""
 
-    def __init__(self, build, folder):
-        self.build, self.folder, self.daemons = build, folder, {}
+    def __init__(self, weftd, folder):
+        self.weftd, self.folder, self.daemons = weftd, folder, {}
         (folder / "f.yaml").write_text("""
 fabric: kill
 nodes:
@@ -158,7 +151,7 @@ links:
     def start(self, node):
         with open(self.folder / f"{node}.log", "a") as log:
             self.daemons[node] = subprocess.Popen(
-                [self.build / "app/weftd", "--topology", self.folder / "f.yaml", "--node", node, "--idle", "yield"],
+                [self.weftd, "--topology", self.folder / "f.yaml", "--node", node, "--idle", "yield"],
                 stdout=log, stderr=log, stdin=subprocess.DEVNULL)
 
     def kill(self, node):
@@ -179,11 +172,11 @@ links:
 
 
 class Run:
-    def __init__(self, args, library):
-        self.rand, self.library = random.Random(args.seed), library
-        self.fabric = Fabric(args.build, args.folder)
+    def __init__(self, args, lib):
+        self.rand = random.Random(args.seed)
+        self.fabric = Fabric(args.weftd, args.folder)
         self.model = Model()
-        self.writer, self.reader = Client(library, "h0"), Client(library, "h1")
+        self.writer, self.reader = Client(lib, "h0"), Client(lib, "h1")
         self.said = {}
 
     def step(self):
@@ -327,17 +320,18 @@ class Run:
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--victim", action="store_true", help="be the program that is killed")
-    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("library", type=pathlib.Path)
+    parser.add_argument("weftd", type=pathlib.Path)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--rounds", type=int, default=len(KINDS))
     parser.add_argument("--seed", type=int, default=time.time_ns())
     args = parser.parse_args()
-    library = Library(args.build / "lib/libweft.so.0")
+    lib = libweft.load(args.library)
     if args.victim:
-        victim(library)
+        victim(lib)
     print(f"seed {args.seed}", flush=True)
     try:
-        Run(args, library).run(args.rounds)
+        Run(args, lib).run(args.rounds)
     except Failure as e:
         print(f"FAILED (seed {args.seed}): {e}")
         return 1

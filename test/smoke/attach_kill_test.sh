@@ -5,9 +5,5 @@
 . "$(dirname "$0")/lib.sh"
 export XDG_RUNTIME_DIR=$work
 unset WEFT_SOCKET
-preload=""
-! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || preload=$(gcc -print-file-name=libasan.so)
-LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 "$here/attach_kill.py" "$WEFT_BUILD" "$work" \
-	--rounds "${WEFT_KILLS:-5}" ${WEFT_TEST_SEED:+--seed "$WEFT_TEST_SEED"} &
-pids+=($!)
-wait $! || die "see above"
+with_libweft attach_kill.py "$app/weftd" "$work" --rounds "${WEFT_KILLS:-5}" \
+	${WEFT_TEST_SEED:+--seed "$WEFT_TEST_SEED"} || die "see above"

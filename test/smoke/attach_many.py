@@ -12,29 +12,18 @@ import resource
 import sys
 import time
 
+import libweft
+
 CLIENTS = 1024  # of a host
-
-
-class Opts(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("entries", ctypes.c_uint32), ("buffer", ctypes.c_uint64),
-                ("spin_ns", ctypes.c_int64)]
 
 
 class Library:
     def __init__(self, path):
-        self.lib = ctypes.CDLL(path)
-        self.lib.weft_error.restype = ctypes.c_char_p
-        self.lib.weft_error.argtypes = [ctypes.c_void_p]
-        self.lib.weft_detach.argtypes = [ctypes.c_void_p]
-        self.lib.weft_attach.argtypes = [ctypes.c_char_p, ctypes.c_void_p, ctypes.c_void_p]
-        self.lib.weft_open.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_void_p]
-        self.lib.weft_read.argtypes = [ctypes.c_void_p, ctypes.c_uint64, ctypes.c_char_p, ctypes.c_size_t]
-        self.opts = Opts(size=ctypes.sizeof(Opts), entries=16, buffer=16384)
+        self.lib = libweft.load(path)
+        self.opts = libweft.Opts(size=ctypes.sizeof(libweft.Opts), entries=16, buffer=16384)
 
     def attach(self):
-        weft = ctypes.c_void_p()
-        rc = self.lib.weft_attach(b"h0", ctypes.byref(self.opts), ctypes.byref(weft))
-        return rc, weft
+        return libweft.attach(self.lib, "h0", self.opts)
 
     def attach_again(self, clients):
         rc, weft = self.attach()
@@ -43,9 +32,8 @@ class Library:
         return rc
 
     def use(self, weft):
-        region, data = ctypes.c_void_p(), ctypes.create_string_buffer(64)
-        rc = self.lib.weft_open(weft, b"g0", 1, ctypes.byref(region))
-        return rc or self.lib.weft_read(region, 0, data, 64)
+        rc, region = libweft.open_region(self.lib, weft, "g0", libweft.READ)
+        return rc or libweft.read(self.lib, region, 0, 64)[0]
 
 
 def state(pid, folder):

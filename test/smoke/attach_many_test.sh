@@ -15,14 +15,8 @@ links:
   - {a: h0, b: s0}
   - {a: s0, b: g0}
 Y
-"$app/weftd" --topology "$topology" --idle yield --json "$work/d.json" >"$work/weftd.log" 2>&1 &
-daemon=$!
-pids+=("$daemon")
-wait_for 20 grep -q '^weftd: .* run' "$work/weftd.log"
-preload=""
-! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || preload=$(gcc -print-file-name=libasan.so)
-LD_PRELOAD=$preload ASAN_OPTIONS=detect_leaks=0 /usr/bin/python3 "$here/attach_many.py" "$WEFT_BUILD/lib/libweft.so.0" \
-	"$daemon" "$work/weft" --times "${WEFT_ATTACHES:-5000}" || die "see above"
+serve_all "$app/weftd" --json "$work/d.json"
+with_libweft attach_many.py "$daemon" "$work/weft" --times "${WEFT_ATTACHES:-5000}" || die "see above"
 kill -TERM "$daemon"
 wait "$daemon" || die "weftd ended with $?"
 same "attached and detached" True "$(json "$work/d.json" \

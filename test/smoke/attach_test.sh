@@ -45,11 +45,9 @@ end() { # end: the daemon that began last
 root=$(dirname "$0")/../..
 read_write=$work/read_write
 # A library with sanitizers wants a program that has them.
-flags=()
-! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || flags=(-fsanitize=address,undefined)
 mapped=$work/mapped
 for program in examples/read_write examples/mapped; do
-	cc -Wall -Wextra -Werror "${flags[@]}" -I"$root/lib/client" "$root/$program.c" -o "$work/${program#*/}" \
+	cc -Wall -Wextra -Werror $(flags_of "$WEFT_BUILD/lib/libweft.so.0") -I"$root/lib/client" "$root/$program.c" -o "$work/${program#*/}" \
 		-L"$WEFT_BUILD/lib" -lweft -Wl,-rpath,"$WEFT_BUILD/lib"
 done
 

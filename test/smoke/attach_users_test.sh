@@ -12,12 +12,10 @@ mkdir -m 755 "$work/bin"
 chmod 711 "$work"
 
 # Copies, where every user gets to them; a library with sanitizers wants programs that have them.
-flags=()
-! ldd "$WEFT_BUILD/lib/libweft.so.0" | grep -q libasan || flags=(-fsanitize=address,undefined)
 cp "$WEFT_BUILD/lib/libweft.so.0" "$app/weftctl" "$work/bin/"
 ln -s libweft.so.0 "$work/bin/libweft.so"
 for c in "$here/../../examples/read_write.c" "$here/attach_hold.c"; do
-	cc -D_GNU_SOURCE -Wall -Wextra -Werror "${flags[@]}" -I"$here/../../lib/client" "$c" \
+	cc -D_GNU_SOURCE -Wall -Wextra -Werror $(flags_of "$WEFT_BUILD/lib/libweft.so.0") -I"$here/../../lib/client" "$c" \
 		-o "$work/bin/$(basename "$c" .c)" -L"$work/bin" -lweft -Wl,-rpath,"$work/bin"
 done
 sock=$work/run/weft

@@ -12,13 +12,8 @@ cd "$work"
 ctl() { timeout 60 "$app/weftctl" --node h1 mem "$@"; }
 
 # A library with sanitizers wants a program that has them, or to be preceded by theirs.
-flags=() preload=
-if ldd "$driver" | grep -q libasan; then
-	flags=(-fsanitize=address,undefined)
-	preload=$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)
-fi
 # shellcheck disable=SC2046
-cc -Wall -Wextra -Werror "${flags[@]}" -I"$root/drivers/dma/weft" "$root/examples/dma_copy.c" -o dma_copy \
+cc -Wall -Wextra -Werror $(flags_of "$driver") -I"$root/drivers/dma/weft" "$root/examples/dma_copy.c" -o dma_copy \
 	$(pkg-config --cflags --libs libdpdk) -L"$WEFT_BUILD/drivers" -lrte_dma_weft \
 	-Wl,-rpath,"$WEFT_BUILD/drivers" -Wl,-rpath-link,"$WEFT_BUILD/lib"
 
@@ -52,11 +47,7 @@ serve() {
 	  - {a: h1, b: s0, driver: ring}
 	  - {a: s0, b: g0, driver: ring}
 	Y
-	: >weftd.log # an older one says that it runs
-	"$app/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
-	daemon=$!
-	pids+=("$daemon")
-	wait_for 20 grep -q '^weftd: .* run' weftd.log
+	serve_all
 }
 
 # DPDK's test, over a device that has no region and one that has.
@@ -67,7 +58,7 @@ autotest() {
 		[ -z "$(find "$path" -maxdepth 0 -perm -o=w)" ] || d=${driver##*/}
 		path=$(dirname "$path")
 	done
-	DPDK_TEST=dmadev_autotest LD_PRELOAD="$preload" ASAN_OPTIONS=detect_leaks=0 \
+	DPDK_TEST=dmadev_autotest LD_PRELOAD="$(sanitizers_of "$driver")" ASAN_OPTIONS=detect_leaks=0 \
 		LD_LIBRARY_PATH="$WEFT_BUILD/drivers:$WEFT_BUILD/lib" timeout 60 dpdk-test "${eal[@]}" -d "$d" $region \
 		--vdev=dma_weft1 </dev/null >autotest.raw 2>&1 || status=$?
 	tr '\r' '\n' <autotest.raw >autotest.log

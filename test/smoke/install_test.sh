@@ -106,9 +106,7 @@ links:
   - {a: h1, b: s0}
   - {a: s0, b: g0}
 Y
-"$bin/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
-pids+=($!)
-wait_for 20 grep -q '^weftd: .* run' weftd.log
+serve_all "$bin/weftd"
 "$bin/weftctl" --node h1 mem list | grep -q '^g0 ' || die "the weftctl that was installed lists no region"
 
 try_read_write() {

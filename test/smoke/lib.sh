@@ -184,6 +184,31 @@ start() {
 	eval "pid_$node=$!"
 }
 
+# serve_all [COMMAND...]: all of $topology in one process, for programs; its number is in $daemon, its text in
+# weftd.log of $work. COMMAND runs it in place of $app/weftd.
+serve_all() {
+	[ $# -gt 0 ] || set -- "$app/weftd"
+	rm -f "$work/weftd.log" # an older one says that it runs
+	"$@" --topology "$topology" --idle yield >"$work/weftd.log" 2>&1 &
+	daemon=$!
+	pids+=("$daemon")
+	wait_for 20 grep -q '^weftd: .* run' "$work/weftd.log"
+}
+
+# sanitizers_of LIBRARY: what programs without sanitizers preload to load one that has them; nothing if it has none.
+sanitizers_of() {
+	! ldd "$1" | grep -q libasan || echo "$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)"
+}
+
+# flags_of LIBRARY: what programs are compiled with that link with it.
+flags_of() { [ -z "$(sanitizers_of "$1")" ] || echo -fsanitize=address,undefined; }
+
+# with_libweft SCRIPT ARGUMENT...: a Python program that loads libweft (libweft.py). Its leaks are not ours to find.
+with_libweft() {
+	LD_PRELOAD=$(sanitizers_of "$WEFT_BUILD/lib/libweft.so.0") ASAN_OPTIONS=detect_leaks=0 \
+		/usr/bin/python3 "$here/$1" "$WEFT_BUILD/lib/libweft.so.0" "${@:2}"
+}
+
 # start_all: six_nodes, a process each; hosts end when they are done.
 start_all() {
 	local node

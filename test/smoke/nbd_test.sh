@@ -15,8 +15,8 @@ ctl() { timeout 60 "$app/weftctl" --node h1 mem "$@"; }
 
 # A plugin with sanitizers wants them in the program that loads it, which is not theirs to find leaks in.
 nbdkit=(nbdkit)
-! ldd "$plugin" | grep -q libasan || nbdkit=(env ASAN_OPTIONS=detect_leaks=0
-	"LD_PRELOAD=$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)" nbdkit)
+[ -z "$(sanitizers_of "$plugin")" ] || nbdkit=(env ASAN_OPTIONS=detect_leaks=0
+	"LD_PRELOAD=$(sanitizers_of "$plugin")" nbdkit)
 
 cat >"$topology" <<-Y
 fabric: nbd
@@ -39,10 +39,7 @@ links:
   - {a: s0, b: g1}
   - {a: s0, b: g2}
 Y
-"$app/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
-daemon=$!
-pids+=("$daemon")
-wait_for 20 grep -q '^weftd: .* run' weftd.log
+serve_all
 
 # serve NAME PARAMETER...: a server on a socket of that name; its number is in server
 serve() {

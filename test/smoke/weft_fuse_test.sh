@@ -37,11 +37,7 @@ begin_daemon() {
 	  - {a: s0, b: g0, driver: ring}
 	  - {a: s0, b: g1, driver: ring}
 	Y
-	rm -f weftd.log
-	"$@" "$app/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
-	daemon=$!
-	pids+=("$daemon")
-	wait_for 20 grep -q '^weftd: .* run' weftd.log
+	serve_all "$@" "$app/weftd"
 }
 
 # begin DIR ARGUMENT...: weft-fuse; its number is in $fuse

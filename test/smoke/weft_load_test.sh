@@ -22,7 +22,7 @@ run() {
 holds() { json out "$2" | grep -qx True || die "$1: not $2: $(cat out)"; }
 
 serve() { # MODE: a daemon that has all of a fabric
-	cat >f.yaml <<-Y
+	cat >"$topology" <<-Y
 	fabric: load
 	mode: $1
 	segments:
@@ -40,11 +40,7 @@ serve() { # MODE: a daemon that has all of a fabric
 	  - {a: s0, b: g1, driver: ring}
 	  - {a: s0, b: g2, driver: ring}
 	Y
-	: >weftd.log # an older one says that it runs
-	"$app/weftd" --topology f.yaml --idle yield >weftd.log 2>&1 &
-	daemon=$!
-	pids+=("$daemon")
-	wait_for 20 grep -q '^weftd: .* run' weftd.log
+	serve_all
 }
 
 # filled OFFSET: weft-load has written there, over 0x5a

@@ -30,11 +30,7 @@ serve() {
 	  - {a: s0, b: g1, driver: ring}
 	  - {a: s0, b: g2, driver: ring}
 	Y
-	: >weftd.log # an older one says that it runs
-	"$app/weftd" --topology "$topology" --idle yield >weftd.log 2>&1 &
-	daemon=$!
-	pids+=("$daemon")
-	wait_for 20 grep -q '^weftd: .* run' weftd.log
+	serve_all
 	grep -q '^host h1: programs attach at ' weftd.log || die "h1 has no socket for programs"
 }
 
