@@ -6,17 +6,15 @@
 #include "pingpong.h"
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "loopback.h"
 #include "reach.h"
 
 #define TCP_LEN 64
@@ -49,30 +47,14 @@ pingpong_pipes(struct pingpong_ends *e)
 static int
 pingpong_tcp(struct pingpong_ends *e)
 {
-	struct sockaddr_in to = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
-	socklen_t len = sizeof(to);
-	const int door = socket(AF_INET, SOCK_STREAM, 0), one = 1;
-	const int a = socket(AF_INET, SOCK_STREAM, 0);
-	int b = -1, rc = 0;
+	int fd[2];
+	const int rc = loopback_tcp(fd);
 
-	if (door < 0 || a < 0 || bind(door, (struct sockaddr *)&to, sizeof(to)) != 0 ||
-		listen(door, 1) != 0 || getsockname(door, (struct sockaddr *)&to, &len) != 0 ||
-		connect(a, (struct sockaddr *)&to, sizeof(to)) != 0 ||
-		(b = accept(door, NULL, NULL)) < 0 ||
-		setsockopt(a, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0 ||
-		setsockopt(b, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0)
-		rc = -errno;
-	if (door >= 0)
-		close(door);
-	if (rc != 0) {
-		if (a >= 0)
-			close(a);
-		if (b >= 0)
-			close(b);
-		return rc;
-	}
-	*e = (struct pingpong_ends){ .in = { a, b }, .out = { a, b }, .len = TCP_LEN };
-	return 0;
+	if (rc == 0)
+		*e = (struct pingpong_ends){
+			.in = { fd[0], fd[1] }, .out = { fd[0], fd[1] }, .len = TCP_LEN
+		};
+	return rc;
 }
 
 /* The CPU with this number of those that the process may use; -1: there are not so many. */
@@ -83,16 +65,6 @@ pingpong_cpu(const cpu_set_t *set, int number)
 		if (CPU_ISSET((size_t)cpu, set) && number-- == 0)
 			return cpu;
 	return -1;
-}
-
-static void
-pingpong_pin(int cpu)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	sched_setaffinity(0, sizeof(set), &set);
 }
 
 static bool
@@ -174,13 +146,13 @@ pingpong(enum pingpong_way way, double seconds, struct weft_latency *l)
 	child = fork();
 	if (child == 0) {
 		if (way != PINGPONG_TCP)
-			pingpong_pin(second);
+			loopback_pin(second);
 		pingpong_answer(&e);
 	}
 	rc = child < 0 ? -errno : 0;
 	pingpong_close(&e, 1);
 	if (way != PINGPONG_TCP)
-		pingpong_pin(first);
+		loopback_pin(first);
 	if (rc == 0)
 		pingpong_ask(&e, seconds, l);
 	sched_setaffinity(0, sizeof(all), &all);

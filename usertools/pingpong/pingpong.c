@@ -8,10 +8,7 @@
  */
 
 #include <errno.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,6 +23,7 @@
 #include <rte_pause.h>
 #include <rte_ring.h>
 
+#include "loopback.h"
 #include "weft_eal.h"
 
 #define BYTES 64
@@ -62,12 +60,10 @@ pingpong_fail(const char *what, int error)
 static void
 pingpong_pin(int cpu)
 {
-	cpu_set_t set;
+	const int rc = loopback_pin(cpu);
 
-	CPU_ZERO(&set);
-	CPU_SET((size_t)cpu, &set);
-	if (sched_setaffinity(0, sizeof(set), &set) != 0)
-		pingpong_fail("CPU", errno);
+	if (rc != 0)
+		pingpong_fail("CPU", -rc);
 }
 
 /* --- sockets: the kernel wakes whoever waits --- */
@@ -99,24 +95,10 @@ unix_open(struct talk *t)
 static int
 tcp_open(struct talk *t)
 {
-	struct sockaddr_in at = { .sin_family = AF_INET,
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t len = sizeof(at);
-	const int door = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), one = 1;
+	const int rc = loopback_tcp(t->fd);
 
-	t->fd[0] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (door < 0 || t->fd[0] < 0 || bind(door, (struct sockaddr *)&at, sizeof(at)) != 0 ||
-		listen(door, 1) != 0 || getsockname(door, (struct sockaddr *)&at, &len) != 0 ||
-		connect(t->fd[0], (struct sockaddr *)&at, len) != 0)
-		return -1;
-	t->fd[1] = accept(door, NULL, NULL);
-	if (t->fd[1] < 0)
-		return -1;
-	close(door);
-	for (int end = 0; end < 2; end++)
-		if (setsockopt(t->fd[end], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) != 0)
-			return -1;
-	return 0;
+	errno = -rc;
+	return rc == 0 ? 0 : -1;
 }
 
 /* --- DPDK: whoever waits polls --- */
