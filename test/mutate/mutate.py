@@ -486,14 +486,11 @@ def noticed(exe, work, mutation):
     if program != SIM:
         return run(work, exe)
     fabrics = ("--drawn", "always" if name in DRAWN else "never")
-    if name in FIRST:
-        ok, said = run(work, exe, *fabrics, *LATER, "--seed", str(FIRST[name]))
-        if ok:
-            return ok, said
-    if name in FOUND:
-        ok, said = run(work, exe, *fabrics, "--seed", str(FOUND[name]))
-        if ok:
-            return ok, said
+    for seeds, options in (FIRST, LATER), (FOUND, ()):
+        if name in seeds:
+            ok, said = run(work, exe, *fabrics, *options, "--seed", str(seeds[name]))
+            if ok:
+                return ok, said
     return run(work, exe, *fabrics, "--seeds", str(SEEDS), "--until-failure")
 
 
