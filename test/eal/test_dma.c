@@ -20,7 +20,6 @@
 #define WAIT_S 20
 
 static struct fake fake;
-static char dir[64], path[96];
 static int16_t dev;
 static uint64_t base;
 static uint8_t *mem;
@@ -31,13 +30,11 @@ static int
 setup(void **state)
 {
 	(void)state;
-	snprintf(dir, sizeof(dir), "/tmp/weft-dma-XXXXXX");
-	assert_non_null(mkdtemp(dir));
-	snprintf(path, sizeof(path), "%s/h0.sock", dir);
+	fake_folder_begin();
 	mem = calloc(1, MEM);
 	assert_non_null(mem);
 	fake = (struct fake){ .idle_max = 1000 };
-	fake_begin(&fake, path, 1);
+	fake_begin(&fake, fake_socket, 1);
 	return 0;
 }
 
@@ -48,7 +45,7 @@ teardown(void **state)
 	if (fake.memory != NULL)
 		fake_end(&fake);
 	free(mem);
-	return rmdir(dir);
+	return rmdir(fake_folder); /* nothing is left in it */
 }
 
 WEFT_TEST_EACH(setup, teardown)
@@ -73,7 +70,7 @@ open_device(const char *region)
 	uint64_t len;
 
 	if (region != NULL)
-		snprintf(args, sizeof(args), "node=%s,region=%s", path, region);
+		snprintf(args, sizeof(args), "node=%s,region=%s", fake_socket, region);
 	assert_int_equal(rte_vdev_init("dma_weft0", args), 0);
 	dev = (int16_t)rte_dma_get_dev_id_by_name("dma_weft0");
 	assert_true(dev >= 0);
@@ -570,7 +567,7 @@ WEFT_TEST(a_daemon_that_leaves)
 		fake_end(&fake);
 		assert_true(rte_dma_start(dev) < 0);
 		fake = (struct fake){ .idle_max = 1000 };
-		fake_begin(&fake, path, 2);
+		fake_begin(&fake, fake_socket, 2);
 		assert_int_equal(rte_dma_start(dev), 0);
 		assert_int_equal(vchan_status(), RTE_DMA_VCHAN_IDLE);
 		assert_int_equal(outcome(base, va(mem), 8), RTE_DMA_STATUS_SUCCESSFUL);
@@ -651,9 +648,9 @@ WEFT_TEST(bad_devargs_make_no_device)
 	is_refused("dma_weft1", "region=g0,base=0x1000x", "base: expected an address");
 	snprintf(args, sizeof(args), "region=%s", long_name);
 	is_refused("dma_weft1", args, "region: expected a name");
-	snprintf(args, sizeof(args), "node=%s/h9.sock,region=g0", dir);
+	snprintf(args, sizeof(args), "node=%s/h9.sock,region=g0", fake_folder);
 	is_refused("dma_weft1", args, "h9.sock");
-	snprintf(args, sizeof(args), "node=%s,region=g77", path);
+	snprintf(args, sizeof(args), "node=%s,region=g77", fake_socket);
 	is_refused("dma_weft1", args, "no region \"g77\"");
 }
 
@@ -666,7 +663,8 @@ WEFT_TEST(a_window_lies_where_it_is_wanted)
 
 	open_device(NULL);
 	assert_int_equal(rte_pmd_dma_weft_base(dev, 0, &at, &len), -ENOENT);
-	snprintf(args, sizeof(args), "node=%s,region=g0:4096+1000,base=0x200000000000", path);
+	snprintf(
+		args, sizeof(args), "node=%s,region=g0:4096+1000,base=0x200000000000", fake_socket);
 	assert_int_equal(rte_vdev_init("dma_weft1", args), 0);
 	id = (int16_t)rte_dma_get_dev_id_by_name("dma_weft1");
 	assert_int_equal(rte_pmd_dma_weft_base(id, 0, &at, &len), 0);

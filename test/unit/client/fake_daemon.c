@@ -508,3 +508,54 @@ fake_end(struct fake *f)
 	f->memory = NULL;
 	unlink(f->path);
 }
+
+/* --- what tests of it have besides --- */
+
+char fake_folder[64];
+char fake_socket[96];
+
+void
+fake_folder_begin(void)
+{
+	snprintf(fake_folder, sizeof(fake_folder), "/tmp/weft-test-XXXXXX");
+	assert_non_null(mkdtemp(fake_folder));
+	snprintf(fake_socket, sizeof(fake_socket), "%s/h0.sock", fake_folder);
+}
+
+void
+fake_folder_end(void)
+{
+	char cmd[80];
+
+	snprintf(cmd, sizeof(cmd), "rm -r %s", fake_folder);
+	assert_int_equal(system(cmd), 0);
+}
+
+int64_t
+fake_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int
+fake_mappings(void)
+{
+	FILE *f = fopen("/proc/self/maps", "re");
+	int n = 0, c;
+
+	assert_non_null(f);
+	while ((c = fgetc(f)) != EOF)
+		n += c == '\n';
+	fclose(f);
+	return n;
+}
+
+void
+fake_is_line(const char *line)
+{
+	assert_true(strlen(line) > 10);
+	assert_null(strpbrk(line, "\n\r"));
+}

@@ -110,4 +110,21 @@ void fake_begin(struct fake *f, const char *path, uint64_t seed);
 /** End it, and take its socket's name away. */
 void fake_end(struct fake *f);
 
+/* --- what tests of it have besides --- */
+
+extern char fake_folder[64]; /**< of the test, while it runs */
+extern char fake_socket[96]; /**< h0.sock there */
+
+/** Make the folder, and remove it with all that is in it: a test's setup and teardown. */
+void fake_folder_begin(void);
+void fake_folder_end(void);
+
+int64_t fake_now_ns(void);
+
+/** Lines of /proc/self/maps. */
+int fake_mappings(void);
+
+/** A line for people: it says something, and is one. */
+void fake_is_line(const char *line);
+
 #endif /* FAKE_DAEMON_H */

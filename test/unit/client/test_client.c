@@ -26,16 +26,11 @@
 #define TEST_RW (int)(WEFT_READ | WEFT_WRITE)
 #define TEST_S INT64_C(1000000000)
 
-static char test_dir[64]; /* of the running test */
-static char test_socket[96];
-
 static int
 test_setup(void **state)
 {
 	(void)state;
-	snprintf(test_dir, sizeof(test_dir), "/tmp/weft-client-XXXXXX");
-	assert_non_null(mkdtemp(test_dir));
-	snprintf(test_socket, sizeof(test_socket), "%s/h0.sock", test_dir);
+	fake_folder_begin();
 	unsetenv("WEFT_SOCKET");
 	return 0;
 }
@@ -43,23 +38,12 @@ test_setup(void **state)
 static int
 test_teardown(void **state)
 {
-	char cmd[80];
-
 	(void)state;
-	snprintf(cmd, sizeof(cmd), "rm -r %s", test_dir);
-	return system(cmd);
+	fake_folder_end();
+	return 0;
 }
 
 WEFT_TEST_EACH(test_setup, test_teardown)
-
-static int64_t
-test_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * TEST_S + t.tv_nsec;
-}
 
 static int
 test_count(const char *folder)
@@ -78,27 +62,6 @@ static int
 test_fds(void)
 {
 	return test_count("/proc/self/fd");
-}
-
-static int
-test_maps(void)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	int n = 0, c;
-
-	assert_non_null(f);
-	while ((c = fgetc(f)) != EOF)
-		n += c == '\n';
-	fclose(f);
-	return n;
-}
-
-/* A line for people: it says something, and is one. */
-static void
-test_is_line(const char *line)
-{
-	assert_true(strlen(line) > 10);
-	assert_null(strpbrk(line, "\n\r"));
 }
 
 static struct weft *
@@ -363,7 +326,7 @@ runner_block(struct runner *k)
 	}
 	if (status != 0 && weft_read(k->r, off, buf, n) == status) {
 		assert_int_equal(weft_last_bad(k->w), bad);
-		test_is_line(weft_error(k->w));
+		fake_is_line(weft_error(k->w));
 	}
 	free(buf);
 }
@@ -431,7 +394,7 @@ WEFT_TEST(random_operations_give_what_flat_memory_gives)
 	size_t i;
 
 	weft_test_seed(&rand, "operations");
-	fake_begin(&f, test_socket, weft_rand_u64(&rand));
+	fake_begin(&f, fake_socket, weft_rand_u64(&rand));
 	for (i = 0; i < WEFT_ARRAY_SIZE(k); i++) {
 		k[i] = (struct runner){ .f = &f,
 			.region = regions[i],
@@ -465,7 +428,7 @@ WEFT_TEST(who_sleeps_is_woken_also_between_signals)
 	uint32_t i, n;
 	struct weft *w;
 
-	fake_begin(&f, test_socket, 1);
+	fake_begin(&f, fake_socket, 1);
 	w = test_attach(&f, &o);
 	r = test_open(w, "g0", TEST_RW);
 	assert_int_equal(sigaction(SIGALRM, &act, &before), 0);
@@ -494,16 +457,16 @@ WEFT_TEST(a_wait_ends_in_time)
 	int64_t begin;
 	size_t i;
 
-	fake_begin(&f, test_socket, 2);
+	fake_begin(&f, fake_socket, 2);
 	for (i = 0; i < WEFT_ARRAY_SIZE(spins); i++) {
 		o.spin_ns = spins[i];
 		w = test_attach(&f, &o);
 		assert_int_equal(weft_wait(w, &done, 1, -1), 0); /* none is open */
 		f.is_held = true;
 		assert_int_equal(weft_submit(w, &op, 1), 1);
-		begin = test_now();
+		begin = fake_now_ns();
 		assert_int_equal(weft_wait(w, &done, 1, 20000000), 0);
-		assert_in_range(test_now() - begin, 20000000, TEST_S);
+		assert_in_range(fake_now_ns() - begin, 20000000, TEST_S);
 		assert_int_equal(weft_wait(w, &done, 1, 0), 0);
 		f.is_held = false;
 		assert_int_equal(weft_wait(w, &done, 1, 20 * TEST_S), 1);
@@ -521,7 +484,7 @@ WEFT_TEST(the_descriptor_is_readable_as_long_as_something_is_there)
 	struct fake f = { 0 };
 	struct weft *w;
 
-	fake_begin(&f, test_socket, 3);
+	fake_begin(&f, fake_socket, 3);
 	w = test_attach(&f, NULL);
 	p.fd = weft_fd(w);
 	assert_int_equal(poll(&p, 1, 0), 0);
@@ -555,7 +518,7 @@ test_all_is_over(struct weft *w, struct weft_region *r)
 	struct weft_done done;
 	uint8_t byte = 0;
 
-	test_is_line(weft_error(w));
+	fake_is_line(weft_error(w));
 	assert_int_equal(weft_submit(w, &op, 1), -ESHUTDOWN);
 	assert_int_equal(weft_wait(w, &done, 1, 0), -ESHUTDOWN);
 	assert_int_equal(weft_wait(w, &done, 1, -1), -ESHUTDOWN);
@@ -565,7 +528,7 @@ test_all_is_over(struct weft *w, struct weft_region *r)
 	assert_int_equal(weft_info(r, &info), -ESHUTDOWN);
 	assert_int_equal(weft_regions(w, NULL, 0), -ESHUTDOWN);
 	assert_int_equal(weft_open(w, "g0", WEFT_READ, &other), -ESHUTDOWN);
-	assert_non_null(strstr(weft_error(w), test_socket));
+	assert_non_null(strstr(weft_error(w), fake_socket));
 }
 
 WEFT_TEST(a_daemon_that_leaves_at_any_moment_is_noticed)
@@ -589,17 +552,17 @@ WEFT_TEST(a_daemon_that_leaves_at_any_moment_is_noticed)
 			.leave_after = 1 + (uint32_t)weft_rand_below(&rand, 200) };
 
 		o.spin_ns = spins[weft_rand_below(&rand, 3)];
-		fake_begin(&f, test_socket, weft_rand_u64(&rand));
+		fake_begin(&f, fake_socket, weft_rand_u64(&rand));
 		w = test_attach(&f, &o);
 		r = test_open(w, "g0", TEST_RW);
 		do {
-			begin = test_now();
+			begin = fake_now_ns();
 			len = weft_rand_below(&rand, 4) == 0 ? FAKE_SIZE : 64;
 			rc = weft_rand_below(&rand, 2) == 0 ? weft_read(r, 0, buf, len)
 			                                    : weft_write(r, 0, buf, len);
 		} while (rc == 0);
 		assert_int_equal(rc, -ESHUTDOWN);
-		assert_in_range(test_now() - begin, 0, TEST_S);
+		assert_in_range(fake_now_ns() - begin, 0, TEST_S);
 		test_all_is_over(w, r);
 		weft_close(r);
 		weft_detach(w);
@@ -620,7 +583,7 @@ WEFT_TEST(what_was_done_before_the_end_is_delivered)
 	for (exit = FAKE_KILLED; exit < FAKE_EXITS; exit++) {
 		struct fake f = { .exit = (enum fake_exit)exit, .leave_after = 5 };
 
-		fake_begin(&f, test_socket, 4);
+		fake_begin(&f, fake_socket, 4);
 		w = test_attach(&f, NULL);
 		r = test_open(w, "g0", TEST_RW);
 		for (i = 0; i < WEFT_ARRAY_SIZE(ops); i++)
@@ -652,20 +615,20 @@ WEFT_TEST(a_daemon_that_was_killed_is_noticed_by_who_does_not_wait)
 	for (i = 0; i < 2; i++) {
 		struct fake f = { 0 };
 
-		fake_begin(&f, test_socket, 5);
+		fake_begin(&f, fake_socket, 5);
 		w = test_attach(&f, NULL);
 		f.is_held = true;
 		assert_int_equal(weft_submit(w, &op, 1), 1);
 		p.fd = weft_fd(w);
 		fake_end(&f);
-		begin = test_now();
+		begin = fake_now_ns();
 		if (i == 1)
 			assert_int_equal(poll(&p, 1, 1000), 1);
 		do
 			rc = weft_wait(w, &done, 1, 0);
-		while (rc == 0 && test_now() - begin < 2 * TEST_S);
+		while (rc == 0 && fake_now_ns() - begin < 2 * TEST_S);
 		assert_int_equal(rc, -ESHUTDOWN);
-		assert_in_range(test_now() - begin, 0, TEST_S);
+		assert_in_range(fake_now_ns() - begin, 0, TEST_S);
 		weft_detach(w);
 	}
 }
@@ -706,12 +669,12 @@ WEFT_TEST(wrong_answers_are_errors_and_leave_nothing)
 	for (i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		struct fake f = { .fault = rows[i].fault };
 
-		fake_begin(&f, test_socket, 6);
-		if (weft_attach(test_socket, NULL, &w) != rows[i].rc)
+		fake_begin(&f, fake_socket, 6);
+		if (weft_attach(fake_socket, NULL, &w) != rows[i].rc)
 			fail_msg("fault %d: %s", rows[i].fault, weft_error(NULL));
 		assert_null(w);
-		test_is_line(weft_error(NULL));
-		assert_non_null(strstr(weft_error(NULL), test_socket));
+		fake_is_line(weft_error(NULL));
+		assert_non_null(strstr(weft_error(NULL), fake_socket));
 		fake_end(&f);
 		assert_int_equal(test_fds(), fds);
 	}
@@ -728,18 +691,18 @@ WEFT_TEST(wrong_answers_later_end_the_attachment)
 	for (fault = FAKE_CLOSES; fault <= FAKE_STATUS; fault++) {
 		struct fake f = { 0 };
 
-		fake_begin(&f, test_socket, 7);
+		fake_begin(&f, fake_socket, 7);
 		w = test_attach(&f, NULL);
 		r = test_open(w, "g0", TEST_RW);
 		f.fault = fault;
 		if (fault == FAKE_REFUSES) {
 			assert_int_equal(weft_info(r, &info), -EAGAIN);
-			test_is_line(weft_error(w));
+			fake_is_line(weft_error(w));
 			f.fault = FAKE_GOOD;
 			assert_int_equal(weft_info(r, &info), 0);
 		} else {
 			assert_int_equal(weft_info(r, &info), -ESHUTDOWN);
-			test_is_line(weft_error(w));
+			fake_is_line(weft_error(w));
 			test_all_is_over(w, r);
 		}
 		weft_detach(w);
@@ -757,7 +720,7 @@ WEFT_TEST(wrong_completions_end_the_attachment)
 	for (fault = FAKE_FAULTS; fault < FAKE_CQ_FAULTS; fault++) {
 		struct fake f = { .fault = fault };
 
-		fake_begin(&f, test_socket, 8);
+		fake_begin(&f, fake_socket, 8);
 		w = test_attach(&f, NULL);
 		r = test_open(w, "g0", TEST_RW);
 		assert_int_equal(weft_read(r, 0, &n, sizeof(n)), -ESHUTDOWN);
@@ -775,7 +738,7 @@ WEFT_TEST(attaching_again_and_again_grows_nothing)
 	size_t heap = 0;
 	uint64_t n = 0;
 
-	fake_begin(&f, test_socket, 9);
+	fake_begin(&f, fake_socket, 9);
 	for (i = 0; i < 1000; i++) {
 		struct weft *w = test_attach(&f, NULL);
 
@@ -786,14 +749,14 @@ WEFT_TEST(attaching_again_and_again_grows_nothing)
 		/* The daemon's side of those before may be there still. */
 		if (i >= 10 && i < 20) {
 			fds = test_fds() > fds ? test_fds() : fds;
-			maps = test_maps() > maps ? test_maps() : maps;
+			maps = fake_mappings() > maps ? fake_mappings() : maps;
 			heap = mallinfo2().uordblks > heap ? mallinfo2().uordblks : heap;
 		}
 		weft_detach(w);
 	}
 	fake_end(&f);
 	assert_true(test_fds() < fds);
-	assert_true(test_maps() <= maps);
+	assert_true(fake_mappings() <= maps);
 	assert_true(mallinfo2().uordblks <= heap + 65536);
 }
 
@@ -809,7 +772,7 @@ test_attach_with_few(void)
 		few.rlim_cur = (rlim_t)(used + n);
 		if (setrlimit(RLIMIT_NOFILE, &few) != 0)
 			return 1;
-		rc = weft_attach(test_socket, NULL, &w);
+		rc = weft_attach(fake_socket, NULL, &w);
 		few.rlim_cur = 1024;
 		setrlimit(RLIMIT_NOFILE, &few);
 		if (rc == 0)
@@ -829,7 +792,7 @@ WEFT_TEST(too_few_descriptors_are_an_error_that_leaves_nothing)
 	int status;
 	pid_t pid;
 
-	fake_begin(&f, test_socket, 10);
+	fake_begin(&f, fake_socket, 10);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
@@ -869,7 +832,7 @@ WEFT_TEST(operations_that_can_not_be_are_refused)
 	struct weft_op op;
 	size_t i;
 
-	fake_begin(&f, test_socket, 11);
+	fake_begin(&f, fake_socket, 11);
 	w = test_attach(&f, &o);
 	other = test_attach(&f, NULL);
 	r = test_open(w, "g0", WEFT_READ);
@@ -879,7 +842,7 @@ WEFT_TEST(operations_that_can_not_be_are_refused)
 		if (weft_submit(w, &op, 1) != rows[i].rc)
 			fail_msg("row %zu: %s", i, weft_error(w));
 		if (rows[i].rc < 0)
-			test_is_line(weft_error(w));
+			fake_is_line(weft_error(w));
 	}
 	test_drain(w, 1);
 	op = (struct weft_op){ WEFT_OP_READ, foreign, 0, buf, 1, 0 };
@@ -888,7 +851,7 @@ WEFT_TEST(operations_that_can_not_be_are_refused)
 	assert_int_equal(weft_submit(w, &op, 1), -EINVAL);
 	assert_int_equal(weft_submit(w, &op, 0), 0);
 	assert_int_equal(weft_read(r, FAKE_SIZE - 1, buf, 2), -EINVAL);
-	test_is_line(weft_error(w));
+	fake_is_line(weft_error(w));
 	assert_int_equal(weft_read(r, FAKE_SIZE, buf, 0), 0);
 	assert_int_equal(weft_write(r, 0, buf, 1), -EACCES);
 	assert_non_null(strstr(weft_error(w), "WEFT_WRITE"));
@@ -907,7 +870,7 @@ WEFT_TEST(operations_are_taken_up_to_what_has_room)
 	struct weft *w;
 	int i;
 
-	fake_begin(&f, test_socket, 12);
+	fake_begin(&f, fake_socket, 12);
 	w = test_attach(&f, &o);
 	r = test_open(w, "g0", TEST_RW);
 	for (i = 0; i < 20; i++)
@@ -918,7 +881,7 @@ WEFT_TEST(operations_are_taken_up_to_what_has_room)
 	assert_int_equal(weft_read(r, 0, buf, 1), -EBUSY);
 	assert_int_equal(weft_write(r, 0, buf, 1), -EBUSY);
 	assert_int_equal(weft_fence(r), -EBUSY);
-	test_is_line(weft_error(w));
+	fake_is_line(weft_error(w));
 	f.is_held = false;
 	test_drain(w, 16);
 	/* Nine pages: four and five have room, and another is not tried before what does not. */
@@ -954,7 +917,7 @@ WEFT_TEST(buffers_do_not_stay_in_pieces)
 
 	assert_non_null(buf);
 	weft_test_seed(&rand, "pieces");
-	fake_begin(&f, test_socket, weft_rand_u64(&rand));
+	fake_begin(&f, fake_socket, weft_rand_u64(&rand));
 	w = test_attach(&f, &o);
 	r = test_open(w, "g0", WEFT_READ);
 	for (i = 0; i < 100; i++) {
@@ -1002,7 +965,7 @@ WEFT_TEST(long_writes_are_cut_where_lines_end)
 		struct fake f = { .idle_max = 20 };
 
 		o.buffer = rows[i].buffer;
-		fake_begin(&f, test_socket, 13);
+		fake_begin(&f, fake_socket, 13);
 		w = test_attach(&f, &o);
 		r = test_open(w, "g0", TEST_RW);
 		assert_int_equal(weft_write(r, rows[i].off, buf, rows[i].n), 0);
@@ -1027,7 +990,7 @@ WEFT_TEST(regions_are_listed_opened_and_closed)
 	uint64_t n = 77;
 	int i;
 
-	fake_begin(&f, test_socket, 14);
+	fake_begin(&f, fake_socket, 14);
 	w = test_attach(&f, NULL);
 	assert_string_equal(weft_error(w), "");
 	assert_int_equal(weft_regions(w, NULL, 0), FAKE_REGIONS);
@@ -1046,14 +1009,14 @@ WEFT_TEST(regions_are_listed_opened_and_closed)
 	assert_int_equal(weft_open(w, "none", WEFT_READ, &r), -ENOENT);
 	assert_non_null(strstr(weft_error(w), "no region \"none\""));
 	assert_int_equal(weft_open(w, "g0:0+2000000", WEFT_READ, &r), -ERANGE);
-	test_is_line(weft_error(w));
+	fake_is_line(weft_error(w));
 	assert_int_equal(weft_open(w, "g4", TEST_RW, &r), -EACCES);
 	memset(name, 'g', sizeof(name));
 	for (i = 126; i < 130; i++) {
 		name[i] = '\0';
 		assert_int_equal(weft_open(w, name, WEFT_READ, &r), -ENOENT);
 		assert_null(r);
-		test_is_line(weft_error(w));
+		fake_is_line(weft_error(w));
 		name[i] = 'g';
 	}
 	r = test_open(w, "g0", TEST_RW);
@@ -1108,18 +1071,18 @@ WEFT_TEST(options_are_judged)
 	struct weft *w;
 	size_t i;
 
-	fake_begin(&f, test_socket, 15);
+	fake_begin(&f, fake_socket, 15);
 	for (i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
-		if (weft_attach(test_socket, &rows[i].o, &w) != rows[i].rc)
+		if (weft_attach(fake_socket, &rows[i].o, &w) != rows[i].rc)
 			fail_msg("row %zu: %s", i, weft_error(NULL));
 		if (rows[i].rc != 0)
 			assert_non_null(strstr(weft_error(NULL), "opts."));
 		weft_detach(w);
 	}
-	assert_int_equal(weft_attach(test_socket, &newer.o, &w), 0);
+	assert_int_equal(weft_attach(fake_socket, &newer.o, &w), 0);
 	weft_detach(w);
 	newer.later = 1;
-	assert_int_equal(weft_attach(test_socket, &newer.o, &w), -EINVAL);
+	assert_int_equal(weft_attach(fake_socket, &newer.o, &w), -EINVAL);
 	fake_end(&f);
 }
 
@@ -1145,7 +1108,7 @@ test_fails(const char *socket, int rc, const char *says)
 	if (weft_attach(socket, NULL, &w) != rc)
 		fail_msg("%s: %s", socket, weft_error(NULL));
 	assert_null(w);
-	test_is_line(weft_error(NULL));
+	fake_is_line(weft_error(NULL));
 	if (strstr(weft_error(NULL), says) == NULL)
 		fail_msg("%s does not say %s", weft_error(NULL), says);
 }
@@ -1164,10 +1127,10 @@ test_reaches(const char *socket)
 static bool
 test_begin_user(void)
 {
-	setenv("XDG_RUNTIME_DIR", test_dir, 1);
+	setenv("XDG_RUNTIME_DIR", fake_folder, 1);
 	if (geteuid() != 0)
 		return false;
-	assert_int_equal(chown(test_dir, 54321, (gid_t)-1), 0);
+	assert_int_equal(chown(fake_folder, 54321, (gid_t)-1), 0);
 	assert_int_equal(seteuid(54321), 0);
 	return true;
 }
@@ -1188,7 +1151,7 @@ WEFT_TEST(a_host_is_found_by_the_rules_of_names)
 	struct fake f = { .idle_max = 3 };
 	int other;
 
-	snprintf(dir, sizeof(dir), "%s/weft", test_dir);
+	snprintf(dir, sizeof(dir), "%s/weft", fake_folder);
 	test_fails(NULL, -ENOENT, dir);
 	test_fails("h1", -ENOENT, dir);
 	assert_int_equal(mkdir(dir, 0700), 0);
@@ -1271,8 +1234,8 @@ WEFT_TEST(who_is_turned_away_at_once_hears_why)
 {
 	struct weft *w;
 
-	test_turner = test_listen(test_dir, "h0.sock");
-	assert_int_equal(weft_attach(test_socket, NULL, &w), -EACCES);
+	test_turner = test_listen(fake_folder, "h0.sock");
+	assert_int_equal(weft_attach(fake_socket, NULL, &w), -EACCES);
 	assert_non_null(strstr(weft_error(NULL), "not you"));
 	close(test_turner);
 	test_turner = -1;
@@ -1284,7 +1247,7 @@ WEFT_TEST(the_run_directory_is_made_private)
 	char path[160], dir[96], other[96];
 	struct stat st;
 
-	snprintf(dir, sizeof(dir), "%s/weft", test_dir);
+	snprintf(dir, sizeof(dir), "%s/weft", fake_folder);
 	assert_int_equal(weft_attach_rundir(path, sizeof(path), false), -ENOENT);
 	assert_string_equal(path, dir);
 	assert_int_equal(weft_attach_rundir(path, strlen(dir), true), -ENAMETOOLONG);
@@ -1299,7 +1262,7 @@ WEFT_TEST(the_run_directory_is_made_private)
 	assert_int_equal(chmod(dir, 0702), 0);
 	assert_int_equal(weft_attach_rundir(path, sizeof(path), false), -EACCES);
 	/* A link leads to what another may have chosen; a file is no folder. */
-	snprintf(other, sizeof(other), "%s/other", test_dir);
+	snprintf(other, sizeof(other), "%s/other", fake_folder);
 	assert_int_equal(rename(dir, other), 0);
 	assert_int_equal(chmod(other, 0700), 0);
 	assert_int_equal(symlink(other, dir), 0);
@@ -1317,9 +1280,9 @@ WEFT_TEST(the_run_directory_is_made_private)
 		assert_string_equal(path, "/run/weft");
 		/* Another user's is not taken either. */
 		assert_int_equal(mkdir(dir, 0700), 0);
-		assert_int_equal(chmod(test_dir, 0755), 0);
+		assert_int_equal(chmod(fake_folder, 0755), 0);
 		assert_int_equal(seteuid(54321), 0);
-		setenv("XDG_RUNTIME_DIR", test_dir, 1);
+		setenv("XDG_RUNTIME_DIR", fake_folder, 1);
 		assert_int_equal(weft_attach_rundir(path, sizeof(path), true), -EACCES);
 		assert_string_equal(path, dir);
 	}

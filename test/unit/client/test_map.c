@@ -30,8 +30,6 @@
 #define TEST_PAGES (FAKE_SIZE / test_page)
 #define TEST_POISON (UINT64_C(1) << 14) /* UFFD_FEATURE_POISON */
 
-static char test_dir[64];
-static char test_socket[96];
 static uint64_t test_page;
 static uint64_t test_lacks; /* features of userfaultfd that this kernel is to lack */
 static int test_refuses; /* errno of userfaultfd() */
@@ -77,9 +75,7 @@ static int
 test_setup(void **state)
 {
 	(void)state;
-	snprintf(test_dir, sizeof(test_dir), "/tmp/weft-map-XXXXXX");
-	assert_non_null(mkdtemp(test_dir));
-	snprintf(test_socket, sizeof(test_socket), "%s/h0.sock", test_dir);
+	fake_folder_begin();
 	test_page = (uint64_t)sysconf(_SC_PAGESIZE);
 	test_lacks = 0;
 	test_refuses = 0;
@@ -89,23 +85,12 @@ test_setup(void **state)
 static int
 test_teardown(void **state)
 {
-	char cmd[80];
-
 	(void)state;
-	snprintf(cmd, sizeof(cmd), "rm -r %s", test_dir);
-	return system(cmd);
+	fake_folder_end();
+	return 0;
 }
 
 WEFT_TEST_EACH(test_setup, test_teardown)
-
-static int64_t
-test_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * TEST_S + t.tv_nsec;
-}
 
 static int
 test_fds(const char *what)
@@ -125,26 +110,6 @@ test_fds(const char *what)
 	}
 	closedir(d);
 	return found;
-}
-
-static int
-test_mappings(void)
-{
-	FILE *f = fopen("/proc/self/maps", "re");
-	int n = 0, c;
-
-	assert_non_null(f);
-	while ((c = fgetc(f)) != EOF)
-		n += c == '\n';
-	fclose(f);
-	return n;
-}
-
-static void
-test_is_line(const char *line)
-{
-	assert_true(strlen(line) > 10);
-	assert_null(strpbrk(line, "\n\r"));
 }
 
 /* A daemon, a program and a map of a whole region. */
@@ -172,11 +137,11 @@ rig_begin(struct rig *g, uint32_t region, uint64_t pages, uint64_t seed)
 	struct weft_rand rand;
 	char name[16];
 
-	fake_begin(&g->f, test_socket, seed);
+	fake_begin(&g->f, fake_socket, seed);
 	g->memory = g->f.memory + (uint64_t)region * FAKE_SIZE;
 	weft_rand_seed(&rand, seed);
 	weft_rand_fill(&rand, g->memory, FAKE_SIZE);
-	assert_int_equal(weft_attach(test_socket, &o, &g->w), 0);
+	assert_int_equal(weft_attach(fake_socket, &o, &g->w), 0);
 	snprintf(name, sizeof(name), "g%u", region);
 	assert_int_equal(
 		weft_open(g->w, name, region == FAKE_READ_ONLY ? WEFT_READ : TEST_RW, &g->r), 0);
@@ -673,7 +638,7 @@ test_poison(uint64_t limit)
 	for (page = 0; !test_is_bad_page(page); page++)
 		;
 	assert_int_equal(weft_advise(g.p + page * test_page, 1, WEFT_PREFETCH), -EIO);
-	test_is_line(weft_error(NULL));
+	fake_is_line(weft_error(NULL));
 	assert_non_null(strstr(weft_error(NULL), "poison"));
 	/* What is good around it is there. */
 	if (limit > 100) {
@@ -742,7 +707,7 @@ test_leave(enum fake_exit exit, uint64_t lacks)
 		assert_int_equal(pthread_create(&k[i].thread, NULL, waiter_run, &k[i]), 0);
 	}
 	usleep(20000);
-	begin = test_now();
+	begin = fake_now_ns();
 	if (exit == FAKE_STAYS) {
 		fake_end(&g.f);
 	} else {
@@ -758,11 +723,11 @@ test_leave(enum fake_exit exit, uint64_t lacks)
 	/* Absent pages, and those that are there. */
 	assert_int_equal(test_signal(g.p + 200 * test_page, false), SIGBUS);
 	assert_int_equal(test_signal(g.p + 201 * test_page, true), SIGBUS);
-	assert_in_range(test_now() - begin, 0, TEST_S);
+	assert_in_range(fake_now_ns() - begin, 0, TEST_S);
 	assert_int_equal(test_signal(g.p + test_page, true), 0);
 	assert_int_equal(g.p[0], 9);
 	assert_int_equal(weft_sync(g.p, 1, 0), -ESHUTDOWN);
-	test_is_line(weft_error(NULL));
+	fake_is_line(weft_error(NULL));
 	assert_int_equal(weft_advise(g.p + 100 * test_page, 1, WEFT_PREFETCH), -ESHUTDOWN);
 	assert_int_equal(weft_map(g.r, 0, 1, 0, &p), -ESHUTDOWN);
 	assert_null(p);
@@ -800,13 +765,13 @@ victim_run(void *arg)
 	weft_rand_seed(&rand, v->seed);
 	while (!is_over) {
 		at = weft_rand_below(&rand, FAKE_SIZE);
-		v->last_ns = test_now();
+		v->last_ns = fake_now_ns();
 		if (weft_rand_below(&rand, 20) == 0)
 			is_over = weft_sync(v->g->p, FAKE_SIZE, 0) != 0;
 		else
 			is_over = test_signal(v->g->p + at, weft_rand_below(&rand, 2)) != 0;
 	}
-	v->last_ns = test_now() - v->last_ns;
+	v->last_ns = fake_now_ns() - v->last_ns;
 	return NULL;
 }
 
@@ -857,7 +822,7 @@ WEFT_TEST(what_cannot_be_written_back_stays)
 	g.p[test_page] = old[1];
 	g.f.write_error = -EACCES;
 	assert_int_equal(weft_sync(g.p, test_page, 0), -EACCES);
-	test_is_line(weft_error(NULL));
+	fake_is_line(weft_error(NULL));
 	assert_non_null(strstr(weft_error(NULL), "offset 0x0"));
 	/* It can be stored to, and is written back when that goes again. */
 	g.p[1] = 7;
@@ -921,7 +886,7 @@ WEFT_TEST(maps_that_can_not_be_are_refused)
 		if (weft_map(r, rows[i].off, rows[i].n, rows[i].flags, &p) != rows[i].rc)
 			fail_msg("row %zu: %s", i, weft_error(g.w));
 		assert_null(p);
-		test_is_line(weft_error(g.w));
+		fake_is_line(weft_error(g.w));
 		weft_close(r);
 	}
 	/* Addresses that are no maps', or not all of them. */
@@ -933,7 +898,7 @@ WEFT_TEST(maps_that_can_not_be_are_refused)
 	assert_int_equal(weft_sync(q + test_page, 0, 0), -EINVAL);
 	assert_int_equal(weft_sync(q, 1, 1), -EINVAL);
 	assert_int_equal(weft_advise(q, 1, 77), -EINVAL);
-	test_is_line(weft_error(NULL));
+	fake_is_line(weft_error(NULL));
 	assert_int_equal(weft_unmap(q), 0);
 	assert_int_equal(weft_unmap(q), -EINVAL);
 	assert_int_equal(weft_sync(q, 1, 0), -EINVAL);
@@ -961,18 +926,18 @@ WEFT_TEST(what_a_kernel_lacks_is_said)
 	void *p;
 	size_t i;
 
-	fake_begin(&f, test_socket, 13);
+	fake_begin(&f, fake_socket, 13);
 	for (i = 0; i < WEFT_ARRAY_SIZE(rows); i++) {
 		test_refuses = rows[i].refuses;
 		test_lacks = rows[i].lacks;
-		assert_int_equal(weft_attach(test_socket, NULL, &w), 0);
+		assert_int_equal(weft_attach(fake_socket, NULL, &w), 0);
 		assert_int_equal(weft_open(w, "g0", TEST_RW, &r), 0);
 		/* A device that root may open is a way round the first. */
 		if (weft_map(r, 0, 1, 0, &p) != rows[i].rc &&
 			(rows[i].refuses == ENOSYS || p == NULL))
 			fail_msg("row %zu: %s", i, weft_error(w));
 		if (p == NULL) {
-			test_is_line(weft_error(w));
+			fake_is_line(weft_error(w));
 			assert_non_null(strstr(weft_error(w), rows[i].says));
 		}
 		assert_int_equal(weft_read(r, 0, &byte, 1), 0);
@@ -1030,7 +995,7 @@ WEFT_TEST(many_maps_have_one_registration)
 {
 	enum { MANY = 2000 };
 	static uint8_t *p[MANY];
-	const int mappings = test_mappings(), uffds = test_fds("userfaultfd");
+	const int mappings = fake_mappings(), uffds = test_fds("userfaultfd");
 	struct rig g = { .f = { .idle_max = 20 } };
 	struct weft_rand rand;
 	uint64_t i, j;
@@ -1062,7 +1027,7 @@ WEFT_TEST(many_maps_have_one_registration)
 	assert_int_equal(weft_unmap(p[0]), 0);
 	assert_int_equal(rig_count(&g).pages, 0);
 	rig_end(&g);
-	assert_in_range(test_mappings(), 0, mappings + 8);
+	assert_in_range(fake_mappings(), 0, mappings + 8);
 }
 
 WEFT_TEST(mapping_again_and_again_grows_nothing)
@@ -1073,22 +1038,22 @@ WEFT_TEST(mapping_again_and_again_grows_nothing)
 	int i, fds = 0, maps = 0;
 	uint8_t *p;
 
-	fake_begin(&f, test_socket, 17);
+	fake_begin(&f, fake_socket, 17);
 	for (i = 0; i < 150; i++) {
-		assert_int_equal(weft_attach(test_socket, NULL, &w), 0);
+		assert_int_equal(weft_attach(fake_socket, NULL, &w), 0);
 		assert_int_equal(weft_open(w, "g0", TEST_RW, &r), 0);
 		p = rig_map(r, 0, FAKE_SIZE, 0);
 		p[i * 64] = (uint8_t)i;
 		if (i >= 10 && i < 20) {
 			fds = test_fds("") > fds ? test_fds("") : fds;
-			maps = test_mappings() > maps ? test_mappings() : maps;
+			maps = fake_mappings() > maps ? fake_mappings() : maps;
 		}
 		/* What was stored is written back at the end as well. */
 		weft_detach(w);
 		assert_int_equal(f.memory[i * 64], i);
 	}
 	assert_true(test_fds("") <= fds);
-	assert_true(test_mappings() <= maps);
+	assert_true(fake_mappings() <= maps);
 	fake_end(&f);
 }
 
@@ -1158,7 +1123,7 @@ test_unprivileged(void)
 
 	if (geteuid() == 0 && (setgid(65534) != 0 || setuid(65534) != 0))
 		return 77;
-	if (weft_attach(test_socket, NULL, &w) != 0 || weft_open(w, "g0", TEST_RW, &r) != 0)
+	if (weft_attach(fake_socket, NULL, &w) != 0 || weft_open(w, "g0", TEST_RW, &r) != 0)
 		return 10;
 	if (weft_map(r, 0, FAKE_SIZE, 0, &p) == -EPERM)
 		return 77;
@@ -1176,10 +1141,10 @@ WEFT_TEST(without_privilege_system_calls_need_pages_that_are_there)
 	int status;
 	pid_t pid;
 
-	fake_begin(&f, test_socket, 19);
+	fake_begin(&f, fake_socket, 19);
 	memset(f.memory, 0x5a, FAKE_SIZE);
-	assert_int_equal(chmod(test_dir, 0755), 0);
-	assert_int_equal(chmod(test_socket, 0777), 0);
+	assert_int_equal(chmod(fake_folder, 0755), 0);
+	assert_int_equal(chmod(fake_socket, 0777), 0);
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)
