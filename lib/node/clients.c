@@ -17,10 +17,16 @@
 #define LOOKS_A_POLL 4 /* at clients that do nothing */
 #define QUIET_POLLS 64 /* after which a client does nothing */
 
+/* A bit a client, and a bit for each word of them that is not 0. Only the node takes bits away. */
+struct clients_set {
+	uint64_t word[WORDS];
+	uint64_t words;
+};
+
 struct clients {
 	struct weft_node_client *client[WEFT_NODE_CLIENTS]; /* control; NULL: none */
-	uint64_t present[WORDS]; /* a bit each: control sets it, the node clears it */
-	uint64_t active[WORDS]; /* there is something to do for it */
+	struct clients_set present; /* control adds */
+	struct clients_set active; /* there is something to do for it; the node's */
 	uint32_t n_active;
 	uint32_t weights; /* of those that are active, together */
 	uint32_t left; /* requests until it is another one's turn */
@@ -39,27 +45,50 @@ const struct weft_counter weft_clients_counters[] = {
 };
 
 static bool
-clients_has(const uint64_t *set, uint16_t slot)
+clients_has(const struct clients_set *set, uint16_t slot)
 {
-	return (__atomic_load_n(&set[slot / 64], __ATOMIC_ACQUIRE) >> slot % 64 & 1) != 0;
+	return (__atomic_load_n(&set->word[slot / 64], __ATOMIC_ACQUIRE) >> slot % 64 & 1) != 0;
+}
+
+static void
+clients_add(struct clients_set *set, uint16_t slot)
+{
+	__atomic_fetch_or(&set->word[slot / 64], WEFT_BIT64(slot % 64), __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&set->words, WEFT_BIT64(slot / 64), __ATOMIC_SEQ_CST);
+}
+
+static void
+clients_take(struct clients_set *set, uint16_t slot)
+{
+	uint64_t *word = &set->word[slot / 64];
+
+	if (__atomic_and_fetch(word, ~WEFT_BIT64(slot % 64), __ATOMIC_SEQ_CST) != 0)
+		return;
+	__atomic_fetch_and(&set->words, ~WEFT_BIT64(slot / 64), __ATOMIC_SEQ_CST);
+	/* Control may have added one meanwhile. */
+	if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != 0)
+		__atomic_fetch_or(&set->words, WEFT_BIT64(slot / 64), __ATOMIC_SEQ_CST);
 }
 
 /* The next of a set behind @p slot, and then from the first on; -1: it is empty. */
 static int
-clients_next_of(const uint64_t *set, uint16_t slot)
+clients_next_of(const struct clients_set *set, uint16_t slot)
 {
 	const unsigned int from = (slot + 1u) % WEFT_NODE_CLIENTS;
+	const uint64_t words = __atomic_load_n(&set->words, __ATOMIC_ACQUIRE);
+	unsigned int w = from / 64;
+	uint64_t bits;
 
-	for (unsigned int i = 0; i <= WORDS; i++) {
-		const unsigned int w = (from / 64 + i) % WORDS;
-		uint64_t bits = __atomic_load_n(&set[w], __ATOMIC_ACQUIRE);
+	if (words == 0)
+		return -1;
+	bits = __atomic_load_n(&set->word[w], __ATOMIC_ACQUIRE) & ~weft_mask64(from % 64);
+	if (bits == 0) {
+		const uint64_t behind = words & ~weft_mask64(w + 1);
 
-		if (i == 0)
-			bits &= ~weft_mask64(from % 64);
-		if (bits != 0)
-			return (int)(w * 64 + (unsigned int)__builtin_ctzll(bits));
+		w = (unsigned int)__builtin_ctzll(behind != 0 ? behind : words);
+		bits = __atomic_load_n(&set->word[w], __ATOMIC_ACQUIRE);
 	}
-	return -1;
+	return (int)(w * 64 + (unsigned int)__builtin_ctzll(bits));
 }
 
 /* --- the node --- */
@@ -67,9 +96,10 @@ clients_next_of(const uint64_t *set, uint16_t slot)
 static void
 clients_activate(struct clients *s, struct weft_node_client *c, uint64_t now_ns)
 {
-	s->active[c->slot / 64] |= WEFT_BIT64(c->slot % 64);
+	clients_add(&s->active, c->slot);
 	s->n_active++;
 	c->weight = __atomic_load_n(&c->share, __ATOMIC_RELAXED);
+	c->of_weights = 0;
 	s->weights += c->weight;
 	c->quiet = 0;
 	c->moved_ns = now_ns;
@@ -78,7 +108,7 @@ clients_activate(struct clients *s, struct weft_node_client *c, uint64_t now_ns)
 static void
 clients_rest(struct clients *s, const struct weft_node_client *c)
 {
-	s->active[c->slot / 64] &= ~WEFT_BIT64(c->slot % 64);
+	clients_take(&s->active, c->slot);
 	s->n_active--;
 	s->weights -= c->weight;
 }
@@ -87,36 +117,45 @@ clients_rest(struct clients *s, const struct weft_node_client *c)
 static void
 clients_look(struct weft_node *n, struct clients *s)
 {
+	uint16_t first = 0;
+
 	s->looked_ns = n->now_ns;
 	for (unsigned int i = 0; i < LOOKS_A_POLL; i++) {
-		const int slot = clients_next_of(s->present, s->looked);
+		const int slot = clients_next_of(&s->present, s->looked);
 		struct weft_node_client *c;
 
-		if (slot < 0)
+		/* Nobody, or all of them were looked at. */
+		if (slot < 0 || (i != 0 && (uint16_t)slot == first))
 			return;
+		if (i == 0)
+			first = (uint16_t)slot;
 		s->looked = (uint16_t)slot;
 		c = s->client[slot];
-		if (!clients_has(s->active, (uint16_t)slot) &&
+		if (!clients_has(&s->active, (uint16_t)slot) &&
 			(weft_attach_server_has_more(&c->ring) || client_is_leaving(c)))
 			clients_activate(s, c, n->now_ns);
 	}
 }
 
-/* Of all tags its part by weight, but one at least. */
+/* Of all tags its part by weight, but one at least. Divided where the weights have changed only. */
 static uint32_t
-clients_share(const struct weft_node *n, const struct clients *s, const struct weft_node_client *c)
+clients_share(const struct weft_node *n, const struct clients *s, struct weft_node_client *c)
 {
-	const uint32_t share = n->load->client_tags * c->weight / s->weights;
+	if (c->of_weights != s->weights) {
+		const uint32_t tags = n->load->client_tags * c->weight / s->weights;
 
-	return share == 0 ? 1 : share;
+		c->tags = tags == 0 ? 1 : tags;
+		c->of_weights = s->weights;
+	}
+	return c->tags;
 }
 
 /* Whose turn it is: so many lines are his as he has weight. */
 static struct weft_node_client *
 clients_turn(struct clients *s)
 {
-	if (s->left == 0 || !clients_has(s->active, s->turn)) {
-		s->turn = (uint16_t)clients_next_of(s->active, s->turn);
+	if (s->left == 0 || !clients_has(&s->active, s->turn)) {
+		s->turn = (uint16_t)clients_next_of(&s->active, s->turn);
 		s->left = s->client[s->turn]->weight;
 	}
 	return s->client[s->turn];
@@ -165,7 +204,7 @@ static void
 clients_let_go(struct clients *s, struct weft_node_client *c)
 {
 	clients_rest(s, c);
-	__atomic_fetch_and(&s->present[c->slot / 64], ~WEFT_BIT64(c->slot % 64), __ATOMIC_RELAXED);
+	clients_take(&s->present, c->slot);
 	s->count[WEFT_CLIENTS_N_DETACHED]++;
 	__atomic_store_n(&c->is_gone, true, __ATOMIC_RELEASE);
 }
@@ -187,6 +226,7 @@ clients_weigh(struct clients *s, struct weft_node_client *c)
 
 	s->weights += share - c->weight;
 	c->weight = share;
+	c->of_weights = 0;
 }
 
 /* What control and the client are told, and whether there will be something to do. */
@@ -227,10 +267,13 @@ clients_poll(struct weft_node *n, void *state, bool may_ask)
 		clients_look(n, s);
 	if (is_due)
 		s->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
-	for (unsigned int w = 0; w < WORDS && s->n_active != 0; w++)
-		for (uint64_t bits = s->active[w]; bits != 0; bits &= bits - 1)
+	for (uint64_t words = s->active.words; words != 0; words &= words - 1) {
+		const unsigned int w = (unsigned int)__builtin_ctzll(words);
+
+		for (uint64_t bits = s->active.word[w]; bits != 0; bits &= bits - 1)
 			worked += clients_tend(n, s,
 				s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)], is_due);
+	}
 	return worked;
 }
 
@@ -245,8 +288,8 @@ clients_forget(struct weft_node *n, void *state, uint16_t dpid, enum weft_line_l
 	(void)how;
 	(void)m;
 	for (unsigned int w = 0; w < WORDS; w++)
-		for (uint64_t bits = __atomic_load_n(&s->present[w], __ATOMIC_ACQUIRE); bits != 0;
-			bits &= bits - 1)
+		for (uint64_t bits = __atomic_load_n(&s->present.word[w], __ATOMIC_ACQUIRE);
+			bits != 0; bits &= bits - 1)
 			client_forget(
 				s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)], dpid);
 }
@@ -257,8 +300,8 @@ clients_say(const struct weft_node *n, bool sleeps)
 	const struct clients *s = NODE_SERVICE_OF(n, clients);
 
 	for (unsigned int w = 0; s != NULL && w < WORDS; w++)
-		for (uint64_t bits = __atomic_load_n(&s->present[w], __ATOMIC_ACQUIRE); bits != 0;
-			bits &= bits - 1)
+		for (uint64_t bits = __atomic_load_n(&s->present.word[w], __ATOMIC_ACQUIRE);
+			bits != 0; bits &= bits - 1)
 			weft_attach_server_sleep(
 				&s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)]->ring,
 				sleeps);
@@ -272,8 +315,8 @@ weft_node_clients_may_sleep(const struct weft_node *n)
 	clients_say(n, true);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (unsigned int w = 0; s != NULL && w < WORDS; w++)
-		for (uint64_t bits = __atomic_load_n(&s->present[w], __ATOMIC_ACQUIRE); bits != 0;
-			bits &= bits - 1)
+		for (uint64_t bits = __atomic_load_n(&s->present.word[w], __ATOMIC_ACQUIRE);
+			bits != 0; bits &= bits - 1)
 			if (weft_attach_server_has_more(
 				    &s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)]->ring))
 				return false;
@@ -381,7 +424,7 @@ weft_node_client_add(
 	weft_attach_server_init(&c->ring, cfg->block, cfg->entries, cfg->data_len);
 	s->client[slot] = *out = c;
 	s->count[WEFT_CLIENTS_N_ATTACHED]++; /* all others are the node's */
-	__atomic_fetch_or(&s->present[slot / 64], WEFT_BIT64(slot % 64), __ATOMIC_RELEASE);
+	clients_add(&s->present, slot);
 	return 0;
 }
 
@@ -403,7 +446,7 @@ weft_node_client_free(struct weft_node *n, struct weft_node_client *c)
 	struct clients *s = NODE_SERVICE_OF(n, clients);
 
 	s->client[c->slot] = NULL;
-	__atomic_fetch_and(&s->present[c->slot / 64], ~WEFT_BIT64(c->slot % 64), __ATOMIC_RELAXED);
+	clients_take(&s->present, c->slot);
 	node_free(n, c);
 }
 

@@ -41,6 +41,8 @@ struct weft_node_client {
 	uint32_t open; /* lines, of all operations */
 	uint32_t share; /* control; its weight among others */
 	uint32_t weight; /* of that, what the sum of those that are active has */
+	uint32_t tags; /* its part of all, */
+	uint32_t of_weights; /* where all that are active have this sum; 0: not known */
 	uint64_t moved_ns; /* when something went on last */
 	bool is_leaving; /* control */
 	bool is_gone; /* the node's; written last */
