@@ -9,6 +9,18 @@
 
 #include "weft.h"
 
+/** Rows of options that name the host. CLI_INTO has text for them: `node` and `socket`. */
+#define REACH_OPTIONS                                                                              \
+	{ CLI_SECTION("Host") },                                                                   \
+		{ "node", "NAME", NULL,                                                            \
+			"name of the host ($WEFT_SOCKET; else the only one that a daemon of this " \
+			"user serves)",                                                            \
+			CLI_TEXT(node) },                                                          \
+	{                                                                                          \
+		"socket", "PATH", NULL, "the host's socket, in place of its name",                 \
+			CLI_TEXT(socket)                                                           \
+	}
+
 /** cli_usage() if both are given, or if the name is none. Either may be NULL. */
 void reach_judge(const char *node, const char *socket);
 

@@ -38,12 +38,7 @@ struct main_options {
 
 #define CLI_INTO struct main_options
 static const struct cli_option options[] = {
-	{ CLI_SECTION("Host") },
-	{ "node", "NAME", NULL,
-		"name of the host ($WEFT_SOCKET; else the only one that a daemon of this user "
-		"serves)",
-		CLI_TEXT(node) },
-	{ "socket", "PATH", NULL, "the host's socket, in place of its name", CLI_TEXT(socket) },
+	REACH_OPTIONS,
 	{ CLI_SECTION("Files") },
 	{ "direct", NULL, NULL,
 		"keep nothing in the page cache: every read and write goes to the fabric; no "

@@ -72,12 +72,7 @@ main_read_pattern(const char *option, char *text, void *to)
 
 #define CLI_INTO struct load_options
 static const struct cli_option options[] = {
-	{ CLI_SECTION("Host") },
-	{ "node", "NAME", NULL,
-		"name of the host ($WEFT_SOCKET; else the only one that a daemon of this user "
-		"serves)",
-		CLI_TEXT(node) },
-	{ "socket", "PATH", NULL, "the host's socket, in place of its name", CLI_TEXT(socket) },
+	REACH_OPTIONS,
 	{ "region", "REGION", NULL,
 		"what to read and write: a name of weftctl mem list, or NAME:OFFSET+SIZE, a part "
 		"of it",

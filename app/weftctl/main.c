@@ -58,12 +58,7 @@ static const char *const bench_ops[] = { "read", "write", NULL };
 
 #define CLI_INTO struct ctl_options
 static const struct cli_option options[] = {
-	{ CLI_SECTION("Host") },
-	{ "node", "NAME", NULL,
-		"name of the host ($WEFT_SOCKET; else the only one that a daemon of this user "
-		"serves)",
-		CLI_TEXT(node) },
-	{ "socket", "PATH", NULL, "the host's socket, in place of its name", CLI_TEXT(socket) },
+	REACH_OPTIONS,
 	{ CLI_SECTION("mem read") },
 	{ "out", "FILE", NULL,
 		"write the bytes to a file, which is there when it is whole; - is standard output",
