@@ -8,6 +8,8 @@
 #ifndef CLIENT_PRIV_H
 #define CLIENT_PRIV_H
 
+#include <time.h>
+
 #include "weft_attach.h"
 #include "weft_base.h"
 
@@ -18,6 +20,7 @@
 #define CLIENT_SLOT 64 /* bytes of the data area that each entry has for its own */
 #define CLIENT_PIECE (UINT64_C(16) << 10) /* of a long blocking call, at most */
 #define CLIENT_TIMEOUT_S 5 /* for an answer over the socket */
+#define CLIENT_NS_PER_S INT64_C(1000000000)
 
 /* An operation that is open, by the number that the daemon knows it by. */
 struct client_op {
@@ -96,6 +99,9 @@ int client_exchange(int sock, const char *path, struct weft_attach_request *q,
 
 /** As client_exchange() for an attachment: without an answer it is over, and -ESHUTDOWN. */
 int client_ask(struct weft *w, struct weft_attach_request *q, struct weft_attach_answer *a);
+
+/** Nanoseconds of a clock. */
+int64_t client_clock(clockid_t id);
 
 /** Nothing comes any more. */
 static inline bool

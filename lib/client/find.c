@@ -23,6 +23,8 @@ static int
 find_connect(const char *path, int type)
 {
 	const struct timeval limit = { .tv_sec = CLIENT_TIMEOUT_S };
+	/* The limit begins anew with each signal, and this does not. */
+	const int64_t until = client_clock(CLOCK_MONOTONIC) + CLIENT_TIMEOUT_S * CLIENT_NS_PER_S;
 	struct sockaddr_un addr = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, type | SOCK_CLOEXEC, 0), rc;
 
@@ -31,11 +33,12 @@ find_connect(const char *path, int type)
 	memcpy(addr.sun_path, path, strlen(path));
 	/* The limit of sending rules connect() as well. */
 	rc = setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	if (rc == 0)
-		rc = setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
-	while (rc == 0 && connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0)
-		if (errno != EINTR)
-			rc = -1;
+	while (rc == 0 && connect(fd, (const struct sockaddr *)&addr, sizeof(addr)) != 0) {
+		if (errno == EINTR && client_clock(CLOCK_MONOTONIC) < until)
+			continue;
+		errno = errno == EINTR ? EAGAIN : errno;
+		rc = -1;
+	}
 	if (rc == 0)
 		return fd;
 	rc = -errno;

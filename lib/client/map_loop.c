@@ -21,10 +21,7 @@
 static void
 loop_look_at_clock(struct mapper *k)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	k->now_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+	k->now_ns = client_clock(CLOCK_MONOTONIC);
 }
 
 void

@@ -5,6 +5,7 @@
 
 #include "client_priv.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -44,12 +45,30 @@ talk_take_fds(struct msghdr *m, int *fds)
 	return n;
 }
 
+/* Until the socket is ready. Signals do not prolong it. 0, or -EAGAIN: time is over. */
+static int
+talk_wait(int sock, short events, int64_t until)
+{
+	struct pollfd p = { .fd = sock, .events = events };
+
+	for (;;) {
+		const int64_t left = until - client_clock(CLOCK_MONOTONIC);
+		const struct timespec t = { .tv_sec = left / CLIENT_NS_PER_S,
+			.tv_nsec = left % CLIENT_NS_PER_S };
+
+		if (left <= 0)
+			return -EAGAIN;
+		if (ppoll(&p, 1, &t, NULL) > 0)
+			return 0;
+	}
+}
+
 /*
  * Receive a message of @len bytes at most. Where no descriptors are expected the kernel closes what
- * comes.
+ * comes. @return bytes, or -errno
  */
 static ssize_t
-talk_receive(int sock, void *buf, size_t len, int *fds, int *n_fds, int *flags)
+talk_receive(int sock, int64_t until, void *buf, size_t len, int *fds, int *n_fds, int *flags)
 {
 	union {
 		struct cmsghdr align;
@@ -58,14 +77,18 @@ talk_receive(int sock, void *buf, size_t len, int *fds, int *n_fds, int *flags)
 	struct iovec v = { .iov_base = buf, .iov_len = len };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 	ssize_t got;
+	int rc;
 
 	if (fds != NULL) {
 		m.msg_control = control.room;
 		m.msg_controllen = sizeof(control.room);
 	}
-	do
-		got = recvmsg(sock, &m, MSG_CMSG_CLOEXEC);
-	while (got < 0 && errno == EINTR);
+	do {
+		rc = talk_wait(sock, POLLIN, until);
+		got = rc != 0 ? rc : recvmsg(sock, &m, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	} while (rc == 0 && got < 0 && (errno == EINTR || errno == EAGAIN));
+	if (rc == 0 && got < 0)
+		got = -errno;
 	*n_fds = got >= 0 && fds != NULL ? talk_take_fds(&m, fds) : 0;
 	*flags = got >= 0 ? m.msg_flags : 0;
 	return got;
@@ -107,13 +130,17 @@ talk_status(const char *path, struct weft_attach_answer *a, char *err)
 }
 
 static int
-talk_send(int sock, const struct weft_attach_request *q)
+talk_send(int sock, int64_t until, const struct weft_attach_request *q)
 {
 	ssize_t sent;
+	int rc;
 
-	do
-		sent = send(sock, q, sizeof(*q), MSG_NOSIGNAL);
-	while (sent < 0 && errno == EINTR);
+	do {
+		rc = talk_wait(sock, POLLOUT, until);
+		if (rc != 0)
+			return rc;
+		sent = send(sock, q, sizeof(*q), MSG_NOSIGNAL | MSG_DONTWAIT);
+	} while (sent < 0 && (errno == EINTR || errno == EAGAIN));
 	return sent == sizeof(*q) ? 0 : sent < 0 ? -errno : -EPIPE;
 }
 
@@ -134,19 +161,20 @@ int
 client_exchange(int sock, const char *path, struct weft_attach_request *q,
 	struct weft_attach_answer *a, int *fds, char *err)
 {
+	const int64_t until = client_clock(CLOCK_MONOTONIC) + CLIENT_TIMEOUT_S * CLIENT_NS_PER_S;
 	int came[TALK_FDS_MAX], n_came, flags, rc;
 	ssize_t got;
 
 	q->magic = WEFT_ATTACH_MAGIC;
 	q->version = WEFT_ATTACH_VERSION;
 	memset(a, 0, sizeof(*a));
-	rc = talk_send(sock, q);
+	rc = talk_send(sock, until, q);
 	/* A daemon that takes nothing may have said why. */
 	if (rc != 0 && rc != -EPIPE)
 		return talk_silence(path, rc, err);
-	got = talk_receive(sock, a, sizeof(*a), fds == NULL ? NULL : came, &n_came, &flags);
+	got = talk_receive(sock, until, a, sizeof(*a), fds == NULL ? NULL : came, &n_came, &flags);
 	if (got <= 0)
-		return talk_silence(path, got < 0 ? -errno : -EPIPE, err);
+		return talk_silence(path, got < 0 ? (int)got : -EPIPE, err);
 	rc = talk_judge(path, q, a, got, flags, err);
 	if (rc != 0)
 		a->magic = 0;

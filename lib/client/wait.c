@@ -14,15 +14,14 @@
 
 #define WAIT_LOOKS 64 /* between two reads of the clock */
 #define WAIT_SOCKET_NS (100 * 1000 * 1000) /* between two looks at the socket */
-#define WAIT_NS_PER_S 1000000000
 
-static int64_t
-wait_clock(clockid_t id)
+int64_t
+client_clock(clockid_t id)
 {
 	struct timespec t;
 
 	clock_gettime(id, &t);
-	return (int64_t)t.tv_sec * WAIT_NS_PER_S + t.tv_nsec;
+	return (int64_t)t.tv_sec * CLIENT_NS_PER_S + t.tv_nsec;
 }
 
 static inline void
@@ -112,7 +111,7 @@ wait_spin(struct weft *w, int64_t start, int64_t for_ns)
 				return;
 			wait_pause();
 		}
-		now = wait_clock(CLOCK_MONOTONIC);
+		now = client_clock(CLOCK_MONOTONIC);
 		wait_look_at_socket(w, now);
 	}
 }
@@ -130,8 +129,8 @@ wait_drain(struct weft *w)
 static void
 wait_sleep(struct weft *w, int64_t for_ns)
 {
-	const struct timespec t = { .tv_sec = for_ns / WAIT_NS_PER_S,
-		.tv_nsec = for_ns % WAIT_NS_PER_S };
+	const struct timespec t = { .tv_sec = for_ns / CLIENT_NS_PER_S,
+		.tv_nsec = for_ns % CLIENT_NS_PER_S };
 	struct pollfd p[] = { { .fd = w->to_client, .events = POLLIN },
 		{ .fd = w->socket, .events = POLLRDHUP } };
 
@@ -149,13 +148,13 @@ wait_sleep(struct weft *w, int64_t for_ns)
 static void
 wait_until(struct weft *w, int64_t timeout_ns)
 {
-	const int64_t start = wait_clock(CLOCK_MONOTONIC);
+	const int64_t start = client_clock(CLOCK_MONOTONIC);
 	int64_t left = timeout_ns;
 
 	wait_spin(w, start, left >= 0 && left < w->spin_ns ? left : w->spin_ns);
 	while (!wait_is_ready(w)) {
 		if (timeout_ns >= 0) {
-			left = timeout_ns - (wait_clock(CLOCK_MONOTONIC) - start);
+			left = timeout_ns - (client_clock(CLOCK_MONOTONIC) - start);
 			if (left <= 0)
 				return;
 		}
@@ -177,7 +176,7 @@ weft_wait(struct weft *w, struct weft_done *done, int n, int64_t timeout_ns)
 	if (timeout_ns != 0 && w->n_open > 0)
 		wait_until(w, timeout_ns);
 	else
-		wait_look_at_socket(w, wait_clock(CLOCK_MONOTONIC_COARSE));
+		wait_look_at_socket(w, client_clock(CLOCK_MONOTONIC_COARSE));
 	/* Asked first: what came before the end is delivered before it. */
 	is_over = client_is_over(w);
 	got = wait_reap(w, done, n);

@@ -1288,3 +1288,30 @@ WEFT_TEST(the_run_directory_is_made_private)
 	}
 	test_end_user(was_root);
 }
+
+/* Signals are not to begin the time anew in which an answer has to come. */
+WEFT_TEST(a_daemon_that_does_not_answer_is_given_up_by_programs_with_a_timer)
+{
+	const struct itimerval often = { .it_interval = { .tv_usec = 100000 },
+		.it_value = { .tv_usec = 100000 } },
+			       never = { 0 };
+	const struct sigaction sa = { .sa_handler = test_alarm };
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	const int door = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct sigaction was;
+	struct weft *w;
+	int64_t begin;
+
+	memcpy(at.sun_path, fake_socket, strlen(fake_socket));
+	assert_int_equal(bind(door, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(door, 1), 0);
+	assert_int_equal(sigaction(SIGALRM, &sa, &was), 0);
+	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+	begin = fake_now_ns();
+	assert_int_equal(weft_attach(fake_socket, NULL, &w), -ETIMEDOUT);
+	assert_in_range(fake_now_ns() - begin, 4 * TEST_S, 20 * TEST_S);
+	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+	assert_int_equal(sigaction(SIGALRM, &was, NULL), 0);
+	fake_is_line(weft_error(NULL));
+	close(door);
+}
