@@ -364,8 +364,8 @@ main(int argc, char **argv)
 		l.opt.seed = main_draw() >> 32;
 	if (l.opt.seconds == 0 && l.opt.ops == 0)
 		l.opt.seconds = SECONDS;
-	cli_catch_stop();
 	main_make(&l);
+	cli_catch_stop(); /* before there is nothing to end well */
 	main_run(&l);
 	status = main_report(&l);
 	for (uint32_t i = 0; i < l.opt.clients; i++)

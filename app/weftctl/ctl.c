@@ -57,6 +57,8 @@ ctl_attach(struct ctl *c, const struct weft_attach_opts *opts)
 {
 	if (reach_attach(c->opt.node, c->opt.socket, opts, &c->w) != 0)
 		ctl_fail(c, "%s", weft_error(NULL));
+	/* Nothing is begun before: until then a signal ends the program by itself. */
+	cli_catch_stop();
 }
 
 void

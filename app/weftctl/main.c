@@ -208,7 +208,6 @@ main(int argc, char **argv)
 	c.operand = argv + optind + 2;
 	c.failure = v->failure != 0 ? v->failure : EXIT_FAILURE;
 	main_judge_command(v, &c, given, argc - optind - 2);
-	cli_catch_stop();
 	status = v->run(&c);
 	weft_detach(c.w);
 	cli_exit(status);
