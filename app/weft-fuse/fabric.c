@@ -399,8 +399,16 @@ fabric_write(
 int
 fabric_fence(struct fabric_client *c, struct fabric_file *f)
 {
+	struct weft_region_info info;
 	struct weft_region *r;
-	const int rc = fabric_region(c, f, &r);
+	int rc = fabric_region(c, f, &r);
 
-	return fabric_done(c, f, rc != 0 ? rc : weft_fence(r));
+	if (rc == 0)
+		rc = weft_fence(r);
+	/* A fence asks no memory: what was written before may have been lost with it. */
+	if (rc == 0)
+		rc = weft_info(r, &info);
+	if (rc == 0 && !fabric_is_same(f, &info))
+		rc = -ESTALE;
+	return fabric_done(c, f, rc);
 }

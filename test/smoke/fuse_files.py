@@ -183,6 +183,16 @@ def memory_replaced(path):
     os.close(again)
 
 
+def memory_synced(path):
+    """What was acknowledged and is lost since is missed by fsync, and by what the page cache has."""
+    fd = os.open(path, os.O_RDWR)
+    os.pwrite(fd, b"old" * PAGE, 0)
+    os.pread(fd, PAGE, 0)
+    turn("open")
+    fails("fsync", errno.ESTALE, os.fsync, fd)
+    until_fails(errno.ESTALE, os.pread, fd, PAGE, 0)
+
+
 def right_lost(path):
     """A right that is taken away is missed by the next request, and by what the page cache has."""
     fd = os.open(path, os.O_RDWR)

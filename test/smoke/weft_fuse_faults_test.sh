@@ -9,9 +9,14 @@ unset WEFT_SOCKET
 { true <>/dev/fuse; } 2>/dev/null || skip "skipped: needs /dev/fuse"
 command -v fusermount3 >/dev/null || skip "skipped: needs fusermount3 (package fuse3)"
 cd "$work"
-mkdir m
+mkdir m one
 # Before the folder goes, with all that is in it.
-cleanup() { while fusermount3 -u -z -q "$work/m" 2>/dev/null; do :; done; }
+cleanup() {
+	local dir
+	for dir in m one; do
+		while fusermount3 -u -z -q "$work/$dir" 2>/dev/null; do :; done
+	done
+}
 
 # fabric MODE [ACCESS]: what h0 may reach, of g0's halves
 fabric() {
@@ -31,6 +36,14 @@ fabric() {
 	Y
 }
 
+# mount_at DIR [OPTION...]: its number is in fuse
+mount_at() {
+	"$app/weft-fuse" -f --node h0 "${@:2}" "$1" >"fuse.$1.log" 2>&1 &
+	fuse=$!
+	pids+=("$fuse")
+	wait_for 10 grep -q "^$1: memory of host" "fuse.$1.log"
+}
+
 # start_all MODE: a process a node, and weft-fuse
 start_all() {
 	rm -f ./*.log
@@ -39,10 +52,7 @@ start_all() {
 	start g0
 	start h0
 	wait_for 20 grep -q '^weftd: .* run' h0.log
-	"$app/weft-fuse" -f --node h0 m >fuse.log 2>&1 &
-	fuse=$!
-	pids+=("$fuse")
-	wait_for 10 grep -q '^m: memory of host' fuse.log
+	mount_at m
 }
 
 end_all() {
@@ -72,12 +82,27 @@ goes_on() {
 }
 
 start_all rxl
+# replace_memory TIMES: until the host has heard so often that g0 began anew
+replace_memory() {
+	kill -KILL "$pid_g0"
+	wait "$pid_g0" 2>/dev/null || true
+	start g0
+	wait_for 20 is_empty "$1"
+}
+is_empty() { [ "$(grep -c 'node h0: g0 restarted with empty memory' h0.log)" -ge "$1" ]; }
 program memory_replaced m/g0
-kill -KILL "$pid_g0"
-wait "$pid_g0" 2>/dev/null || true
-start g0
-wait_for 20 grep -q 'node h0: g0 restarted with empty memory' h0.log
+replace_memory 1
 goes_on "memory was replaced"
+
+# By one thread: another would open the region anew, and see so that it is another.
+of_all=$fuse
+mount_at one --threads 1
+program memory_synced one/g0
+replace_memory 2
+goes_on "memory was replaced before fsync"
+kill -TERM "$fuse"
+wait "$fuse" || die "weft-fuse of one thread ended with status $?"
+fuse=$of_all
 
 # The memory outlives the host's daemon; what was open does not.
 program daemon_dies m/g0
