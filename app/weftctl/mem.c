@@ -277,11 +277,13 @@ mem_cmp(struct ctl *c)
 		is_all = true;
 	}
 	mem_move(&m);
-	is_all = is_all || d.file_ended;
-	if (is_all && d.same == 0 && !d.differs)
-		eof = c->operand[2];
-	else if (!d.differs && !is_all && file_read(&d.file, &more, 1) != 0)
-		eof = c->operand[0];
+	if (!d.differs) {
+		is_all = is_all || d.file_ended || file_read(&d.file, &more, 1) == 0;
+		if (!is_all)
+			eof = c->operand[0];
+		else if (d.same == 0)
+			eof = c->operand[2];
+	}
 	(c->opt.is_json ? mem_cmp_json : mem_cmp_text)(c, &d, m.off, eof);
 	return d.differs || eof != NULL ? EXIT_FAILURE : EXIT_SUCCESS;
 }

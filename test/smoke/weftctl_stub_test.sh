@@ -147,6 +147,10 @@ mem cmp g0 0 part || die "a file that is shorter and equal differs"
 mem cmp g0 0 - < <(cat part) || die "a pipe that is shorter and equal differs"
 differs "weftctl_stub: EOF on g0:0+300000 after byte 300000" g0:0+300000 0 data
 differs "weftctl_stub: EOF on /dev/null which is empty" g0 0 /dev/null
+: >nothing
+for file in /dev/null nothing; do
+	differs "weftctl_stub: EOF on $file which is empty" r0 4096 $file
+done
 mem cmp g0 0 other --json >out && die "a difference is none in JSON"
 same "mem cmp --json" "False 200001 200000 True" \
 	"$(json out '"%s %d %d %s" % (o["equal"], o["byte"], o["offset"], o["region_byte"] ^ o["file_byte"] == 1)')"
