@@ -52,7 +52,10 @@ struct weft_region;
 struct weft_attach_opts {
 	size_t size; /**< of this struct, where any member is set */
 	uint32_t entries; /**< operations open at a time: a power of two, 16..4096; 0: 256 */
-	/** bytes of buffers that the daemon shares, up to 64 MiB, of which 64 a entry; 0: 1 MiB */
+	/**
+	 * bytes of buffers that the daemon shares: 64 for each entry and 4096 at least, up to
+	 * 64 MiB; 0: 1 MiB
+	 */
 	uint64_t buffer;
 	int64_t spin_ns; /**< how long weft_wait() spins before it sleeps; 0: 20,000; -1: never */
 	/** bytes of pages that all maps together keep, 1 page or more; 0: 64 MiB */
@@ -64,7 +67,7 @@ struct weft_region_info {
 	char name[WEFT_NAME_LEN];
 	char target[WEFT_NAME_LEN]; /**< the device whose memory it is, the first of them */
 	uint64_t size; /**< bytes */
-	uint64_t generation; /**< names the content of the memory; 0: not known yet */
+	uint64_t generation; /**< names the content of the memory; 0: not known, as in cxl mode */
 	uint32_t granule; /**< bytes of each target in turn; 0: there is one target */
 	uint32_t rights; /**< WEFT_READ, WEFT_WRITE */
 };
@@ -168,7 +171,8 @@ struct weft_done {
  *
  * @return how many were taken, from the first on: fewer where no room is left until weft_wait() has
  *         returned some, or where the next can't be: its error is returned if it is the first
- *         (-EINVAL, -EACCES, -ESHUTDOWN). One larger than opts.buffer is -EMSGSIZE
+ *         (-EINVAL, -EACCES, -ESHUTDOWN). One larger than opts.buffer, but for 64 bytes
+ *         of each entry, is -EMSGSIZE
  */
 int weft_submit(struct weft *w, const struct weft_op *ops, int n);
 
