@@ -10,7 +10,7 @@ libfuse3-dev fuse3"
 
 # To run every test, beyond that.
 WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev libpcap-dev python3-numpy
-python3-cryptography python3-cryptography-vectors python3-matplotlib dpdk-dev tshark jq spin valgrind
+python3-cryptography python3-cryptography-vectors python3-jsonschema python3-matplotlib dpdk-dev tshark jq spin valgrind
 nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3"
 
 

@@ -298,7 +298,7 @@ part_model() {
 # run_model: published vectors, its own runner, its rules; then the programs against it.
 run_model() {
 	local script
-	for script in test_vectors test_ide test_runner test_retry test_check_wire test_signature \
+	for script in test_vectors test_world_vectors test_ide test_runner test_retry test_check_wire test_signature \
 		test_session_keys test_fabric; do
 		if model $script >"$work/$script.log" 2>&1; then
 			pass
