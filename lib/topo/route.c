@@ -13,6 +13,7 @@
 #include "weft_pbr.h"
 
 #include "topo_priv.h"
+#include "weft_topo_graph.h"
 
 const char *const topo_routing_words[] = {
 	[WEFT_TOPO_ROUTING_AUTO] = "auto",
@@ -61,16 +62,16 @@ route_judge(const struct weft_topo *t, struct weft_drt *drt, struct weft_topo_fa
 }
 
 int
-topo_route(struct topo_load *l)
+weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_accept_fn accept,
+	void *arg, struct weft_topo_fault *f)
 {
-	struct weft_topo *t = &l->t;
-	const uint8_t asked = t->routing;
 	const size_t len = (size_t)t->n_nodes * t->n_nodes;
-	struct weft_topo_fault f = { .text = "no engine fits" };
-	struct weft_drt *drt = calloc(t->n_nodes, sizeof(*drt));
+	struct weft_drt *drt = calloc(t->n_nodes + 1u, sizeof(*drt));
 	int rc = -EINVAL;
 
-	t->route = malloc(len);
+	*f = (struct weft_topo_fault){ .text = "no engine fits" };
+	free(t->route);
+	t->route = malloc(len + 1);
 	if (drt == NULL || t->route == NULL) {
 		free(drt);
 		return -ENOMEM;
@@ -81,11 +82,23 @@ topo_route(struct topo_load *l)
 			continue;
 		memset(t->route, WEFT_TOPO_NO_ROUTE, len);
 		t->routing = engines[i].routing;
-		rc = engines[i].fill(t, &f);
+		rc = engines[i].fill(t, f);
 		if (rc == 0)
-			rc = route_judge(t, drt, &f);
+			rc = route_judge(t, drt, f);
+		if (rc == 0 && accept != NULL && !accept(arg, t))
+			rc = -EINVAL;
 	}
 	free(drt);
+	return rc;
+}
+
+int
+topo_route(struct topo_load *l)
+{
+	const uint8_t asked = l->t.routing;
+	struct weft_topo_fault f;
+	const int rc = weft_topo_route(&l->t, asked, NULL, NULL, &f);
+
 	if (rc != -EINVAL)
 		return rc;
 	topo_where(l, "routing");

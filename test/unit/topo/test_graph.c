@@ -6,6 +6,7 @@
 #include "topo_test.h"
 
 #include "weft_pbr.h"
+#include "weft_topo_graph.h"
 
 WEFT_TEST(ports_are_numbered_by_their_links)
 {
@@ -261,4 +262,102 @@ WEFT_TEST(names_win_over_the_server)
 	assert_int_equal(weft_topo_select(t, "box", "g0,", node, &err), -ENOENT);
 	assert_int_equal(weft_topo_select(t, "box", "", node, &err), -ENOENT);
 	weft_topo_free(t);
+}
+
+/* The graph that a topology is, as something else would find it. */
+static struct weft_topo *
+graph_of(const struct weft_topo *t)
+{
+	struct weft_topo_graph_node node[64];
+	struct weft_topo_graph_link link[128];
+	struct weft_topo *g;
+
+	assert_in_range(t->n_nodes, 1, WEFT_ARRAY_SIZE(node));
+	assert_in_range(t->n_links, 1, WEFT_ARRAY_SIZE(link));
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		node[i] = (struct weft_topo_graph_node){
+			.kind = t->node[i].kind, .pid = t->node[i].pid, .n_at = t->node[i].n_at
+		};
+		memcpy(node[i].at, t->node[i].at, sizeof(node[i].at));
+		memcpy(node[i].name, t->node[i].name, sizeof(node[i].name));
+	}
+	for (unsigned int i = 0; i < t->n_links; i++)
+		link[i] = (struct weft_topo_graph_link){ t->port[t->link[i].a].node,
+			t->port[t->link[i].b].node };
+	assert_int_equal(weft_topo_graph_new(&g, node, t->n_nodes, link, t->n_links), 0);
+	return g;
+}
+
+WEFT_TEST(a_found_graph_is_routed_as_its_file)
+{
+	const char *const file[] = { TOPO_DIAMOND, TOPO_FORMS, TOPO_POOL };
+
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(file); k++) {
+		struct weft_topo *t = topo_test_load(file[k]);
+		struct weft_topo *g = graph_of(t);
+		struct weft_topo_fault f;
+
+		assert_int_equal(weft_topo_route(g, t->routing, NULL, NULL, &f), 0);
+		assert_int_equal(g->routing, t->routing);
+		assert_memory_equal(g->route, t->route, (size_t)t->n_nodes * t->n_nodes);
+		assert_int_equal(weft_topo_route(g, WEFT_TOPO_ROUTING_UPDOWN, NULL, NULL, &f), 0);
+		assert_int_equal(g->routing, WEFT_TOPO_ROUTING_UPDOWN);
+		weft_topo_free(g);
+		weft_topo_free(t);
+	}
+}
+
+static bool
+accept_updown(void *arg, const struct weft_topo *t)
+{
+	++*(unsigned int *)arg;
+	return t->routing == WEFT_TOPO_ROUTING_UPDOWN;
+}
+
+static bool
+accept_none(void *arg, const struct weft_topo *t)
+{
+	(void)arg;
+	(void)t;
+	return false;
+}
+
+WEFT_TEST(engines_are_tried_until_one_is_accepted)
+{
+	struct weft_topo *t = topo_test_load(TOPO_DIAMOND);
+	struct weft_topo *g = graph_of(t);
+	struct weft_topo_fault f;
+	unsigned int n = 0;
+
+	assert_int_equal(weft_topo_route(g, WEFT_TOPO_ROUTING_AUTO, accept_updown, &n, &f), 0);
+	assert_int_equal(g->routing, WEFT_TOPO_ROUTING_UPDOWN);
+	assert_true(n >= 1);
+	assert_int_equal(
+		weft_topo_route(g, WEFT_TOPO_ROUTING_AUTO, accept_none, NULL, &f), -EINVAL);
+	weft_topo_free(g);
+	weft_topo_free(t);
+}
+
+WEFT_TEST(graphs_that_are_none_are_refused)
+{
+	const struct weft_topo_graph_node node[] = {
+		{ .kind = WEFT_TOPO_SWITCH, .pid = 1, .name = "s" },
+		{ .kind = WEFT_TOPO_HOST, .pid = 2, .name = "h" },
+		{ .kind = WEFT_TOPO_SWITCH, .pid = 3, .name = "t" },
+	};
+	const struct weft_topo_graph_node bad_pid = { .kind = WEFT_TOPO_SWITCH, .pid = 0xFFF };
+	const struct weft_topo_graph_link self = { 0, 0 }, beyond = { 0, 3 };
+	const struct weft_topo_graph_link two[] = { { 0, 1 }, { 1, 2 } };
+	struct weft_topo *g;
+
+	assert_int_equal(weft_topo_graph_new(&g, node, 3, &self, 1), -EINVAL);
+	assert_int_equal(weft_topo_graph_new(&g, node, 3, &beyond, 1), -EINVAL);
+	assert_int_equal(weft_topo_graph_new(&g, node, 3, two, 2), -EINVAL);
+	assert_int_equal(weft_topo_graph_new(&g, node, 3, NULL, 0), -EINVAL);
+	assert_int_equal(weft_topo_graph_new(&g, &bad_pid, 1, NULL, 0), -EINVAL);
+	assert_int_equal(weft_topo_graph_new(&g, node, WEFT_TOPO_NODES + 1, NULL, 0), -EFBIG);
+	assert_int_equal(weft_topo_graph_new(&g, node, 2, two, 1), 0);
+	weft_topo_free(g);
+	assert_int_equal(weft_topo_graph_new(&g, node, 1, NULL, 0), 0);
+	weft_topo_free(g);
 }
