@@ -31,8 +31,8 @@ struct weft_topo_graph_link {
  *
  * @param out  receives the graph, the caller's to free; its routes are those of no engine
  * @return 0; -EINVAL for a link that joins a node to itself or to none, an end that has not one
- *         link, or a switch with more than WEFT_TOPO_SWITCH_PORTS; -EFBIG for more than WEFT_TOPO_NODES or
- *         WEFT_TOPO_LINKS; -ENOMEM
+ *         link, or a switch with more than WEFT_TOPO_SWITCH_PORTS; -EFBIG for more than
+ *         WEFT_TOPO_NODES or WEFT_TOPO_LINKS; -ENOMEM
  */
 int weft_topo_graph_new(struct weft_topo **out, const struct weft_topo_graph_node *node,
 	unsigned int n_nodes, const struct weft_topo_graph_link *link, unsigned int n_links);
