@@ -299,7 +299,7 @@ part_model() {
 run_model() {
 	local script
 	for script in test_vectors test_world_vectors test_ide test_runner test_retry test_check_wire test_signature \
-		test_session_keys test_fabric; do
+		test_session_keys test_fabric test_cci; do
 		if model $script >"$work/$script.log" 2>&1; then
 			pass
 			echo "$script: $(grep -E '^(Ran|skipped) ' "$work/$script.log" | paste -sd ' ')"
