@@ -223,6 +223,17 @@ fabric() {
 	counted model run_fabric "${programs[@]}" "$@"
 }
 
+# cci DIR [options]: programs of that build that speak CCI against the model.
+cci() {
+	local dir=$1 part programs=()
+	shift
+	for part in gfd=gfd_capacity_script; do
+		[ ! -x "$dir/test/unit/${part#*=}" ] ||
+			programs+=("--${part%=*}" "$dir/test/unit/${part#*=}")
+	done
+	counted model run_cci "${programs[@]}" "$@"
+}
+
 part_format() {
 	say "layout of the code (clang-format 14)"
 	if CHECK=1 usertools/format.sh clang-format-14 >"$work/format.log" 2>&1; then
@@ -299,7 +310,7 @@ part_model() {
 run_model() {
 	local script
 	for script in test_vectors test_world_vectors test_ide test_runner test_retry test_check_wire test_signature \
-		test_session_keys test_fabric test_cci; do
+		test_session_keys test_fabric test_cci test_gfd_capacity; do
 		if model $script >"$work/$script.log" 2>&1; then
 			pass
 			echo "$script: $(grep -E '^(Ran|skipped) ' "$work/$script.log" | paste -sd ' ')"
@@ -318,6 +329,8 @@ run_model() {
 	counted model run_signature --sig "$main/app/weft-sig"
 	echo "-- tables of switches and GFDs, packets of ATS, CXL.io and UIO"
 	fabric "$main"
+	echo "-- CCI"
+	cci "$main"
 }
 
 # Kernels of a build are chosen when a program starts. Unit tests take each kernel by its name, whatever
@@ -349,6 +362,7 @@ model_asan() {
 	ASAN_OPTIONS=detect_leaks=0 replay "$asan"
 	counted model run_retry --script "$asan/test/unit/llr_script"
 	fabric "$asan" --cases 20000
+	cci "$asan" --cases 5000
 }
 
 part_clang() {

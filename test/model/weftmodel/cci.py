@@ -192,12 +192,12 @@ def request(opcode, payload=b"", tag=0):
     return put_header(Header(0, 0, tag, opcode, len(payload), 0, 0)) + payload
 
 
-def ask(opcode, tag=0, **values):
+def ask(opcode, tag=0, /, **values):
     """A request of these values, fields that are left out being 0."""
     return request(opcode, put_request(opcode, **values), tag)
 
 
-def put_request(opcode, **values):
+def put_request(opcode, /, **values):
     layout = REQUEST[opcode]
     for f in layout.fields if layout else []:
         if not isinstance(f, List) and f.name != "r" and not (

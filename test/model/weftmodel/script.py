@@ -109,7 +109,14 @@ class Talk:
             self.process.wait()
         self.process.stdout.close()
 
-    def ask(self, line):
+    def ask_text(self, line):
+        """The answer without its line end; empty if the program is gone."""
         self.said.append(line)
-        self.process.stdin.write(line + "\n")
-        return words(self.process.stdout.readline())
+        try:
+            self.process.stdin.write(line + "\n")
+        except BrokenPipeError:
+            return ""
+        return self.process.stdout.readline().rstrip("\n")
+
+    def ask(self, line):
+        return words(self.ask_text(line))
