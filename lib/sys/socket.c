@@ -96,7 +96,7 @@ socket_lock_folder(const char *path)
 }
 
 static int
-socket_bind(const char *path)
+socket_bind(const char *path, int type)
 {
 	struct sockaddr_un addr;
 	int rc = socket_address(&addr, path), fd;
@@ -104,7 +104,7 @@ socket_bind(const char *path)
 
 	if (rc != 0)
 		return rc;
-	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return -errno;
 	mask = umask(0177);
@@ -120,8 +120,8 @@ socket_bind(const char *path)
 	return rc;
 }
 
-int
-weft_socket_listen(const char *path)
+static int
+socket_listen(const char *path, int type)
 {
 	int folder, rc;
 
@@ -136,15 +136,33 @@ weft_socket_listen(const char *path)
 	else if (rc == 0 && unlink(path) != 0 && errno != ENOENT)
 		rc = -errno;
 	if (rc == 0)
-		rc = socket_bind(path);
+		rc = socket_bind(path, type);
 	close(folder);
 	return rc;
+}
+
+int
+weft_socket_listen(const char *path)
+{
+	return socket_listen(path, SOCK_SEQPACKET);
+}
+
+int
+weft_socket_listen_stream(const char *path)
+{
+	return socket_listen(path, SOCK_STREAM);
 }
 
 int
 weft_socket_connect(const char *path, unsigned int timeout_ms)
 {
 	return socket_connect(path, SOCK_SEQPACKET, timeout_ms);
+}
+
+int
+weft_socket_connect_stream(const char *path, unsigned int timeout_ms)
+{
+	return socket_connect(path, SOCK_STREAM, timeout_ms);
 }
 
 int

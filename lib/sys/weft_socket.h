@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Unix sockets with a name in the file system (SOCK_SEQPACKET): to find out whether somebody serves
- * one without connecting to it, to take the place of a server that died, and to stand before
- * another server: its socket is taken out of the file system and reached by a descriptor only.
+ * Unix sockets with a name in the file system, of packets (SOCK_SEQPACKET) or of lines
+ * (SOCK_STREAM): to find out whether somebody serves one without connecting to it, to take the
+ * place of a server that died, and to stand before another server: its socket is taken out of the
+ * file system and reached by a descriptor only.
  */
 #ifndef WEFT_SOCKET_H
 #define WEFT_SOCKET_H
@@ -36,6 +37,9 @@ int weft_socket_is_served(const char *path);
  */
 int weft_socket_listen(const char *path);
 
+/** The same for a stream of bytes. */
+int weft_socket_listen_stream(const char *path);
+
 /**
  * Connect to a socket.
  *
@@ -43,6 +47,9 @@ int weft_socket_listen(const char *path);
  * @return a descriptor (closed on exec), or -ENOENT, -ECONNREFUSED (its server died), or -errno
  */
 int weft_socket_connect(const char *path, unsigned int timeout_ms);
+
+/** The same for a stream of bytes. */
+int weft_socket_connect_stream(const char *path, unsigned int timeout_ms);
 
 /** Take a socket's name away. @return a descriptor for weft_socket_reach(), or -errno. */
 int weft_socket_hide(const char *path);

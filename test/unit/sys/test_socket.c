@@ -44,6 +44,30 @@ WEFT_TEST(a_server_does_not_notice_that_it_was_asked)
 	assert_int_equal(unlink(path), 0);
 }
 
+WEFT_TEST(a_stream_has_no_ends_of_messages)
+{
+	int listener = weft_socket_listen_stream(path), us, them;
+	char text[8] = "";
+
+	assert_true(listener >= 0);
+	assert_int_equal(weft_socket_is_served(path), 1);
+	assert_int_equal(weft_socket_listen(path), -EADDRINUSE);
+	us = weft_socket_connect_stream(path, 100);
+	assert_true(us >= 0);
+	/* Neither kind takes the other for its own. */
+	assert_int_equal(weft_socket_connect(path, 100), -EPROTOTYPE);
+	them = accept(listener, NULL, NULL);
+	assert_true(them >= 0);
+	assert_int_equal(write(us, "ab", 2), 2);
+	assert_int_equal(write(us, "cd", 2), 2);
+	assert_int_equal(read(them, text, sizeof(text)), 4);
+	assert_string_equal(text, "abcd");
+	close(us);
+	close(them);
+	close(listener);
+	assert_int_equal(unlink(path), 0);
+}
+
 WEFT_TEST(what_is_no_socket_stays)
 {
 	char too_long[200];
