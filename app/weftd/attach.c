@@ -478,6 +478,19 @@ attach_change(const struct weft_topo *next, bool is_before)
 	return has_ended;
 }
 
+json_t *
+attach_json(const struct node *n)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&attach.lock);
+	for (const struct attach_peer *p = attach.peers; p != NULL; p = p->next)
+		if (p->node == n && p->client != NULL)
+			json_array_append_new(list, attach_client_json(p->client));
+	pthread_mutex_unlock(&attach.lock);
+	return list;
+}
+
 void
 attach_end(void)
 {

@@ -34,6 +34,9 @@ void attach_start(void);
  */
 bool attach_change(const struct weft_topo *next, bool is_before);
 
+/** Programs that are attached to a host: [{pid, uid, share, regions}]. Any thread but an lcore. */
+json_t *attach_json(const struct node *n);
+
 /** No lcore runs any more: all clients are told so. */
 void attach_end(void);
 

@@ -394,3 +394,27 @@ attach_client_change(struct attach_client *c, const struct weft_topo *next, bool
 		weft_node_client_set_share(c->client, client_share(&v));
 	return has_ended;
 }
+
+json_t *
+attach_client_json(const struct attach_client *c)
+{
+	json_t *regions = json_array();
+
+	for (unsigned int i = 0; i < WEFT_ATTACH_REGIONS; i++) {
+		const struct attach_region *r = c->region[i];
+
+		if (r == NULL)
+			continue;
+		json_array_append_new(regions,
+			json_pack("{s:s, s:I, s:I, s:b, s:b, s:b, s:I, s:I}", "name", r->row.name,
+				"offset", (json_int_t)r->offset, "size", (json_int_t)r->node.size,
+				"read", (r->node.rights & WEFT_ATTACH_READ) != 0, "write",
+				(r->node.rights & WEFT_ATTACH_WRITE) != 0, "stale",
+				r->node.is_stale, "reads_open",
+				(json_int_t)__atomic_load_n(&r->node.n_ops[0], __ATOMIC_RELAXED),
+				"writes_open",
+				(json_int_t)__atomic_load_n(&r->node.n_ops[1], __ATOMIC_RELAXED)));
+	}
+	return json_pack("{s:I, s:I, s:b, s:o}", "pid", (json_int_t)c->who->pid, "uid",
+		(json_int_t)c->who->user.uid, "attached", c->client != NULL, "regions", regions);
+}

@@ -111,6 +111,9 @@ bool attach_client_free(struct attach_client *c, bool is_over);
 /* What it did that no client does; NULL: nothing. */
 const char *attach_client_breach(const struct attach_client *c);
 
+/* What it is and has open, for a report. */
+json_t *attach_client_json(const struct attach_client *c);
+
 /* Tell it that no more will come. */
 void attach_client_end(const struct attach_client *c);
 

@@ -7,7 +7,7 @@
  * the limit is not.
  */
 
-#include "daemon.h"
+#include "captures.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -209,7 +209,7 @@ captures_maintain(struct daemon *d)
 	pthread_mutex_unlock(&lock);
 }
 
-/* --- telemetry --- */
+/* --- telemetry and operators --- */
 
 static struct capture *
 capture_of(const char *port)
@@ -270,6 +270,37 @@ capture_telemetry_end(const char *cmd, const char *params, struct rte_tel_data *
 }
 
 int
+captures_start(
+	struct daemon *d, const char *port_file, uint64_t limit_bytes, char *err, size_t err_len)
+{
+	const uint64_t usual = d->cfg.capture_limit;
+	int rc;
+
+	pthread_mutex_lock(&lock);
+	if (limit_bytes != 0)
+		d->cfg.capture_limit = limit_bytes;
+	rc = capture_begin(d, port_file, err, err_len);
+	d->cfg.capture_limit = usual;
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+int
+captures_stop(struct daemon *d, const char *port, struct weft_capture_stats *stats)
+{
+	struct capture *c;
+
+	pthread_mutex_lock(&lock);
+	c = capture_of(port);
+	if (c != NULL) {
+		capture_end(d, c);
+		*stats = c->stats;
+	}
+	pthread_mutex_unlock(&lock);
+	return c == NULL ? -ENOENT : 0;
+}
+
+int
 captures_open(struct daemon *d, char *err, size_t err_len)
 {
 	int rc = 0;
@@ -317,8 +348,10 @@ captures_json(void)
 	pthread_mutex_lock(&lock);
 	for (unsigned int i = 0; i < n_captures; i++) {
 		const struct capture *c = &captures[i];
-		const struct weft_capture_stats *s = &c->stats;
+		struct weft_capture_stats now = c->stats, *s = &now;
 
+		if (!c->is_over)
+			weft_capture_stats(c->port, s);
 		json_array_append_new(list,
 			json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:s?}", "port",
 				weft_port_name(c->port), "file", c->file, "frames",

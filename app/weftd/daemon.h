@@ -315,29 +315,6 @@ void duplicates_log_events(struct daemon *d);
 /** What a port sent and heard: counters, or null. */
 json_t *duplicates_json(const struct node *n, unsigned int port);
 
-/* --- captures.c --- */
-
-/** Whether a capture, PORT=FILE, goes to standard output. */
-bool capture_is_output(const char *capture);
-
-/**
- * Before anything is opened: ends the program if --capture names no file, or no port of a node
- * here.
- */
-void captures_check(const struct daemon *d);
-
-/** Start the captures asked for; telemetry may begin and end others from then on. */
-int captures_open(struct daemon *d, char *err, size_t err_len);
-
-/** Once a second: end those that cannot go on, and say so. */
-void captures_maintain(struct daemon *d);
-
-/** End all. A failure is said and becomes the exit status. The ports are there. */
-void captures_close(struct daemon *d);
-
-/** What became of each; after captures_close(). */
-json_t *captures_json(void);
-
 /** Look after links: once a second from the control thread. */
 void ports_maintain(struct daemon *d);
 
@@ -631,10 +608,19 @@ bool fabric_publish(struct node *n);
 /** Once nobody reads the old ones, or to give the prepared ones up: free them. */
 void fabric_free_retired(struct node *n);
 
+/* --- check.c --- */
+
+/** What --check says of a topology that is good. @return the exit status */
+int check_print(const struct daemon *d);
+
 /* --- update.c --- */
 
-/** Read the topology file again and change what may change. Control thread. */
-void update_run(struct daemon *d);
+/**
+ * Read the topology file again and change what may change. Control thread.
+ *
+ * @return 0; -EINVAL: refused, with a line, which was also printed; -ESHUTDOWN: the run ends
+ */
+int update_run(struct daemon *d, char *err, size_t err_len);
 
 /* --- node.c --- */
 
@@ -673,6 +659,13 @@ unsigned int node_flush(struct node *n);
 /* --- report.c --- */
 
 int report_json(const struct daemon *d, double seconds, const char *path);
+
+/** What report_json() writes, a new object. Control side. */
+json_t *report_make(const struct daemon *d, double seconds);
+
+/** That, and what operators ask for besides: the process, the topology, routes, programs. */
+json_t *report_state(const struct daemon *d, double seconds);
+
 void report_text(const struct daemon *d, double seconds);
 
 /** Counters by name. */

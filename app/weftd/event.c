@@ -28,11 +28,12 @@ static const struct {
 #undef WEFTD_EVENT
 };
 
-static const char *const levels[] = {
+const char *const event_level_words[] = {
 	[EVENT_ERROR] = "error",
 	[EVENT_WARNING] = "warning",
 	[EVENT_INFO] = "info",
 	[EVENT_DETAIL] = "detail",
+	[EVENT_DETAIL + 1] = NULL,
 };
 
 /* An event that became a line, or would have with another level. */
@@ -179,23 +180,68 @@ events_counts_json(void)
 	return o;
 }
 
+/* With the lock held: the number @p i of those that are kept. */
+static json_t *
+event_json(uint64_t i)
+{
+	const struct told *t = &told[i % EVENTS_KEPT];
+
+	return json_pack("{s:f, s:s, s:s, s:s, s:s, s:s, s:I}", "time", t->time, "kind",
+		kinds[t->e.kind].word, "level", event_level_words[kinds[t->e.kind].level], "node",
+		t->e.node, "peer", t->e.peer, "text", t->e.text, "n", (json_int_t)t->e.more);
+}
+
 json_t *
 events_list_json(void)
 {
 	json_t *list = json_array();
 
 	pthread_mutex_lock(&lock);
-	for (uint64_t i = n_told > EVENTS_KEPT ? n_told - EVENTS_KEPT : 0; i < n_told; i++) {
-		const struct told *t = &told[i % EVENTS_KEPT];
+	for (uint64_t i = n_told > EVENTS_KEPT ? n_told - EVENTS_KEPT : 0; i < n_told; i++)
+		json_array_append_new(list, event_json(i));
+	pthread_mutex_unlock(&lock);
+	return list;
+}
 
-		json_array_append_new(
-			list, json_pack("{s:f, s:s, s:s, s:s, s:s, s:s, s:I}", "time", t->time,
-				      "kind", kinds[t->e.kind].word, "level",
-				      levels[kinds[t->e.kind].level], "node", t->e.node, "peer",
-				      t->e.peer, "text", t->e.text, "n", (json_int_t)t->e.more));
+uint64_t
+events_end(void)
+{
+	uint64_t n;
+
+	pthread_mutex_lock(&lock);
+	n = n_told;
+	pthread_mutex_unlock(&lock);
+	return n;
+}
+
+json_t *
+events_from_json(uint64_t *from)
+{
+	json_t *list = json_array();
+
+	pthread_mutex_lock(&lock);
+	if (n_told > EVENTS_KEPT && *from < n_told - EVENTS_KEPT)
+		*from = n_told - EVENTS_KEPT;
+	for (; *from < n_told; ++*from) {
+		json_t *e = event_json(*from);
+
+		json_object_set_new(e, "seq", json_integer((json_int_t)*from));
+		json_array_append_new(list, e);
 	}
 	pthread_mutex_unlock(&lock);
 	return list;
+}
+
+enum event_level
+events_set_level(enum event_level most)
+{
+	enum event_level old;
+
+	pthread_mutex_lock(&lock);
+	old = most_level;
+	most_level = most;
+	pthread_mutex_unlock(&lock);
+	return old;
 }
 
 json_t *
@@ -224,7 +270,7 @@ event_line(unsigned int back, char *text, size_t len)
 		const struct told *t = &told[(n_told - 1 - back) % EVENTS_KEPT];
 
 		snprintf(text, len, "%.3f %s %s: node %s: %s", t->time,
-			levels[kinds[t->e.kind].level], kinds[t->e.kind].word, t->e.node,
+			event_level_words[kinds[t->e.kind].level], kinds[t->e.kind].word, t->e.node,
 			t->e.text);
 		rc = 0;
 	}

@@ -69,6 +69,21 @@ const char *event_word(enum event_kind kind);
 json_t *events_counts_json(void);
 json_t *events_list_json(void);
 
+/** Number of the next event to be kept, of all that are. */
+uint64_t events_end(void);
+
+/**
+ * Kept events from number *@p from on, as events_list_json() has them, each with its number
+ * ("seq"): a gap in the numbers are events that were forgotten. *@p from is then events_end().
+ */
+json_t *events_from_json(uint64_t *from);
+
+/** Words of levels, most urgent first, and a NULL. */
+extern const char *const event_level_words[];
+
+/** Say events up to @p most from now on; the level that it was until then. */
+enum event_level events_set_level(enum event_level most);
+
 /** Text of the newest kept event of @p node about @p peer, or null. */
 json_t *event_last_json(const char *node, const char *peer);
 

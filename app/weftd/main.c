@@ -21,8 +21,10 @@
 #include "cli.h"
 #include "json.h"
 #include "attach.h"
+#include "captures.h"
 #include "daemon.h"
 #include "event.h"
+#include "operate.h"
 #include "start.h"
 
 #define TEND_EVERY_MS 20
@@ -87,69 +89,6 @@ weftd_load_topology(struct daemon *d, const struct run_options *run)
 		d->node[i].n_ports = d->node[i].topo->n_ports;
 	}
 	free(index);
-}
-
-/* What a port leads to, how large its frames are, and the rule of the edge check. */
-static void
-weftd_print_check_port(const struct daemon *d, unsigned int node, unsigned int p)
-{
-	const struct weft_topo *t = d->topo;
-	const unsigned int port = t->node[node].first_port + p;
-	const uint16_t spid = weft_topo_port_spid(t, port);
-
-	printf("  port %u to %s (%u flits a frame%s%s), takes ", p,
-		t->node[t->neighbour[port]].name, weft_topo_port_flits(t, port),
-		daemon_is_cxl(d) ? ", " : "",
-		daemon_is_cxl(d) ? weft_form_words[t->port[port].form] : "");
-	if (spid == WEFT_TOPO_ANY_SPID)
-		printf("any SPID");
-	else
-		printf("SPID 0x%03x", spid);
-}
-
-static const char *
-weftd_plural(unsigned int n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static void
-weftd_print_check_load(const struct weft_load_node *l)
-{
-	const char *between = "  load ";
-
-	if (l->has_mem)
-		printf("%smem", between);
-	between = l->has_mem ? ", " : between;
-	if (l->has_uio)
-		printf("%suio", between);
-	between = l->has_uio ? ", " : between;
-	if (l->n_transfers != 0)
-		printf("%s%u transfer%s", between, l->n_transfers, weftd_plural(l->n_transfers));
-	between = l->n_transfers != 0 ? ", " : between;
-	if (l->move.period_ms != 0)
-		printf("%smove", between);
-}
-
-static int
-weftd_print_check(const struct daemon *d)
-{
-	printf("fabric %s: %u node%s, %u link%s, %u segment%s, routes %s; %s\n", d->topo->fabric,
-		d->topo->n_nodes, weftd_plural(d->topo->n_nodes), d->topo->n_links,
-		weftd_plural(d->topo->n_links), d->topo->map.n_segments,
-		weftd_plural(d->topo->map.n_segments), weft_topo_routing_word(d->topo->routing),
-		d->n_nodes == 0 ? "no node is of this machine" : "here:");
-	for (uint16_t i = 0; i < d->n_nodes; i++) {
-		const struct weft_topo_node *n = d->node[i].topo;
-
-		printf("  %-6s %-12s PID 0x%03x", weft_topo_kind_words[n->kind], n->name, n->pid);
-		for (uint16_t p = 0; p < n->n_ports; p++)
-			weftd_print_check_port(d, d->node[i].index, p);
-		weftd_print_check_load(d->node[i].load);
-		putchar('\n');
-		segments_print(d, d->node[i].index);
-	}
-	return EXIT_SUCCESS;
 }
 
 /* Largest frame over any port here, and buffers for all of them. */
@@ -412,8 +351,9 @@ weftd_control(void *arg)
 		weftd_tell_of_others(d);
 		if (update_asked != 0) {
 			update_asked = 0;
-			update_run(d);
+			update_run(d, line, sizeof(line));
 		}
+		operate_maintain(d, seconds);
 		ats_log_events(d);
 		generation_log_events(d);
 		events_maintain();
@@ -498,6 +438,7 @@ weftd_run(struct daemon *d)
 		if (d->loop[i] != d->main_loop)
 			weft_loop_join(d->loop[i]);
 	seconds = weftd_elapsed_s(&start);
+	operate_fini();
 	attach_end();
 	segments_ended(d);
 	conns_turn_all(d);
@@ -645,6 +586,7 @@ weftd_open(struct daemon *d)
 		weftd_give_up(d, err);
 	segments_make_loops(d);
 	report_telemetry(d);
+	operate_init(d);
 }
 
 int
@@ -679,7 +621,7 @@ main(int argc, char **argv)
 	if (attach_resolve(&d, d.topo, &e) != 0)
 		cli_fail("%s", e.text);
 	if (opts.check)
-		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : weftd_print_check(&d));
+		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : check_print(&d));
 	weftd_check_runs(&d);
 	attach_prepare(&d);
 	weftd_prepare(&d);
@@ -688,8 +630,8 @@ main(int argc, char **argv)
 	sigaction(SIGTERM, &sa, NULL);
 	weftd_open(&d);
 	if (!d.cfg.no_text)
-		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes, weftd_plural(d.n_nodes),
-			d.topo->fabric, d.n_nodes == 1 ? "s" : "");
+		printf("weftd: %u node%s of fabric %s run%s\n", d.n_nodes,
+			d.n_nodes == 1 ? "" : "s", d.topo->fabric, d.n_nodes == 1 ? "s" : "");
 	seconds = weftd_run(&d);
 	events_fini();
 	weftd_finish(&d, seconds);

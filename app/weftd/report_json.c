@@ -3,6 +3,7 @@
 
 /* What the nodes counted, as JSON. */
 
+#include "captures.h"
 #include "daemon.h"
 
 #include "event.h"
@@ -340,11 +341,10 @@ json_lcores(const struct daemon *d, double seconds)
 	return list;
 }
 
-int
-report_json(const struct daemon *d, double seconds, const char *path)
+json_t *
+report_make(const struct daemon *d, double seconds)
 {
 	json_t *nodes = json_array(), *o;
-	int rc;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		json_array_append_new(nodes, json_node(&d->node[i], seconds));
@@ -355,7 +355,15 @@ report_json(const struct daemon *d, double seconds, const char *path)
 	json_object_set_new(o, "captures", captures_json());
 	json_object_set_new(o, "event_counts", events_counts_json());
 	json_object_set_new(o, "events", events_list_json());
-	rc = json_write(path, o);
+	return o;
+}
+
+int
+report_json(const struct daemon *d, double seconds, const char *path)
+{
+	json_t *o = report_make(d, seconds);
+	const int rc = json_write(path, o);
+
 	json_decref(o);
 	return rc;
 }

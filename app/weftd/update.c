@@ -168,12 +168,13 @@ update_publish(struct daemon *d, struct weft_topo *t)
 			(unsigned long long)(took / 1000));
 }
 
-void
-update_run(struct daemon *d)
+int
+update_run(struct daemon *d, char *err, size_t err_len)
 {
 	struct weft_node_change **change = calloc(d->n_nodes, sizeof(struct weft_node_change *));
 	struct weft_topo_error e = { 0 };
 	struct weft_topo *t = change == NULL ? NULL : update_load(d, &e);
+	int rc = 0;
 
 	if (t != NULL && update_prepare(d, t, change, e.text, sizeof(e.text)) != 0) {
 		weft_topo_free(t);
@@ -185,14 +186,19 @@ update_run(struct daemon *d)
 		} else {
 			attach_change(daemon_now(d), false);
 			weft_topo_free(t);
+			snprintf(err, err_len, "the run ends");
+			rc = -ESHUTDOWN;
 		}
 	} else {
 		d->updates_refused++;
 		cli_warn("tables: not changed: %s", e.text);
+		snprintf(err, err_len, "%s", e.text);
+		rc = -EINVAL;
 	}
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		fabric_free_retired(&d->node[i]);
 	for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
 		weft_node_change_free(d->node[i].node, change[i]);
 	free(change);
+	return rc;
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The daemon's socket for operators: weftd-PID.ctl in the run folder, mode 0600, lines of JSON both
+ * ways (doc/control.md). Served by the control thread between its other work, never by an lcore:
+ * nobody who is connected can make it wait.
+ */
+#ifndef OPERATE_H
+#define OPERATE_H
+
+#include "daemon.h"
+
+#define OPERATE_VERSION 1 /* of the protocol */
+#define OPERATE_SUFFIX ".ctl"
+
+/**
+ * Open the socket. Where that cannot be, weftd says so in one line and runs without. Control side.
+ */
+void operate_init(struct daemon *d);
+
+/** Answer what has come, send what has room. Control thread; @p seconds since the start. */
+void operate_maintain(struct daemon *d, double seconds);
+
+/** Tell all who are connected that the run ends, and take the socket away. */
+void operate_fini(void);
+
+/**
+ * Execute one request. Control thread.
+ *
+ * @param follows  set if the connection wants events from now on
+ * @return the answer, a new object
+ */
+json_t *operate_answer(
+	struct daemon *d, double seconds, const char *line, size_t len, bool *follows);
+
+#endif /* OPERATE_H */
