@@ -20,6 +20,10 @@ enum {
 	CTL_INPUT = 2,
 	CTL_BENCH = 4,
 	CTL_JSON = 8,
+	CTL_DAEMONS = 16,
+	CTL_WATCH = 32,
+	CTL_FOLLOW = 64,
+	CTL_LIMIT = 128,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
@@ -34,6 +38,11 @@ struct ctl_options {
 	uint32_t bench_depth;
 	double bench_seconds;
 	enum ctl_bench_op bench_op;
+	uint32_t daemon; /* number of its process; 0: all */
+	double watch_s; /* 0: once */
+	uint64_t limit; /* bytes of a capture; 0: none */
+	const char *server;
+	bool follows;
 	bool is_json;
 	bool is_forced;
 	bool is_ways;
@@ -95,5 +104,19 @@ int mem_bench(struct ctl *c);
 
 /* mem bench --ways. */
 int mem_ways(struct ctl *c);
+
+/* Daemons of this user. */
+int show_run(struct ctl *c);
+int operate_events(struct ctl *c);
+int operate_reload(struct ctl *c);
+int operate_log(struct ctl *c);
+int operate_capture_start(struct ctl *c);
+int operate_capture_stop(struct ctl *c);
+
+/**
+ * Run the same command on another machine, by ssh, without its --server. Returns only to end the
+ * program with a line where ssh is not there.
+ */
+void ctl_run_there(const char *server, char *const *argv) __attribute__((noreturn));
 
 #endif /* CTL_H */

@@ -2,8 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * weftctl: the memory of a fabric at a command line, through a host of a daemon on this machine. A
- * verb is a row of the table below and a function. doc/weftctl.md is its manual.
+ * weftctl: fabrics at a command line: memory, through a host of a daemon on this machine, and the
+ * daemons themselves. A verb is a row of the table below and a function. doc/weftctl.md is its
+ * manual.
  *
  * Exit status: 0; 1 if the fabric, the daemon or an output refuses, or if mem cmp finds a
  * difference, which ends with 2 for all else; 2 for bad arguments or input.
@@ -18,10 +19,11 @@
 #include "cli.h"
 #include "ctl.h"
 #include "reach.h"
+#include "show.h"
 #include "weft_base.h"
 
 struct ctl_verb {
-	const char *subject, *name;
+	const char *subject, *name; /* name "": the subject is all */
 	const char *operands; /* a word each */
 	const char *does;
 	uint32_t tags; /* of the options that it takes, beside those that all do */
@@ -42,6 +44,18 @@ static const struct ctl_verb verbs[] = {
 	{ "mem", "load", "REGION FILE", "a file to the beginning of a region", .run = mem_load },
 	{ "mem", "bench", "REGION", "rate and latency; --op write overwrites it",
 		CTL_BENCH | CTL_JSON, .run = mem_bench },
+	{ "show", "", "WHAT", "daemons, nodes, links and so on, as below",
+		CTL_DAEMONS | CTL_WATCH | CTL_JSON, .run = show_run },
+	{ "events", "", "", "what the daemons said last; --follow: and what comes",
+		CTL_DAEMONS | CTL_FOLLOW | CTL_JSON, .run = operate_events },
+	{ "reload", "", "", "have daemons read their topology files again", CTL_DAEMONS | CTL_JSON,
+		.run = operate_reload },
+	{ "log", "level", "LEVEL", "events that daemons print: error, warning, info, detail",
+		CTL_DAEMONS | CTL_JSON, .run = operate_log },
+	{ "capture", "start", "PORT FILE", "write the frames of a port to a pcapng file",
+		CTL_DAEMONS | CTL_LIMIT | CTL_JSON, .run = operate_capture_start },
+	{ "capture", "stop", "PORT", "end that", CTL_DAEMONS | CTL_JSON,
+		.run = operate_capture_stop },
 };
 
 static void
@@ -84,26 +98,44 @@ static const struct cli_option options[] = {
 		CLI_FLAG(is_ways), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
+	{ CLI_SECTION("Daemons: show, events, reload, log, capture") },
+	{ "daemon", "PID", NULL, "that one, in place of all of this user",
+		CLI_NUMBER(daemon, 1, INT32_MAX), .tags = CTL_DAEMONS },
+	{ "watch", "S", NULL, "show: again each S seconds, 0.1 to 3600, until a signal",
+		CLI_REAL(watch_s, 0.1, 3600, "seconds of 0.1 to 3600"), .tags = CTL_WATCH },
+	{ "follow", NULL, NULL, "events: go on with those that come", CLI_FLAG(follows),
+		.tags = CTL_FOLLOW },
+	{ "limit", "SIZE", NULL, "capture start: the file ends at that size, such as 100M",
+		CLI_SIZE(limit, 4096, "a size of 4096 bytes or more, such as 100M"),
+		.tags = CTL_LIMIT },
 	{ CLI_SECTION("Output") },
-	{ "json", NULL, NULL, "print JSON: mem list, read, cmp and bench", CLI_FLAG(is_json),
-		.tags = CTL_JSON },
+	{ "json", NULL, NULL,
+		"print JSON: mem list, read, cmp and bench, and all of daemons; events: an object "
+		"a line",
+		CLI_FLAG(is_json), .tags = CTL_JSON },
+	{ CLI_SECTION("Machine") },
+	{ "server", "NAME", NULL, "run the same command on that machine, by ssh ($WEFT_SSH)",
+		CLI_TEXT(server) },
 };
 
-static char verb_lines[2048];
-static const char *verb_words[2 * WEFT_ARRAY_SIZE(verbs) + 1];
+static char verb_lines[4096];
+static const char *verb_words[2 * WEFT_ARRAY_SIZE(verbs) + 16];
 
 static const struct cli_program program = {
 	.name = "weftctl",
-	.synopsis = "[--node NAME | --socket PATH] mem VERB [operands] [options]",
-	.does = "Look at the memory of a fabric, change and measure it, through a host of a daemon "
-		"on this machine.",
+	.synopsis = "VERB [operands] [options]",
+	.does = "Look at fabrics and their daemons, and at memory through a host of a daemon on "
+		"this "
+		"machine; change them, measure them.",
 	.details = verb_lines,
 	.status = "the fabric, the daemon or an output refuses, or if mem cmp finds a difference "
 		  "(which ends with 2 if it cannot compare)",
 	.examples = "  weftctl mem list\n"
 		    "  weftctl --node h0 mem read g0 0x1000 256\n"
 		    "  weftctl mem fill g0 0 64M 0xff\n"
-		    "  weftctl mem dump g0 g0.bin\n",
+		    "  weftctl mem dump g0 g0.bin\n"
+		    "  weftctl show nodes --watch 1\n"
+		    "  weftctl events --follow\n",
 	CLI_OPTIONS(options),
 	.operands = verb_words,
 };
@@ -127,13 +159,20 @@ main_describe_verbs(void)
 		const struct ctl_verb *v = &verbs[i];
 		char form[64];
 
-		snprintf(form, sizeof(form), "%s %s %s", v->subject, v->name, v->operands);
+		snprintf(form, sizeof(form), "%s%s%s %s", v->subject, v->name[0] != '\0' ? " " : "",
+			v->name, v->operands);
 		used += (size_t)snprintf(
 			verb_lines + used, sizeof(verb_lines) - used, "  %-34s%s\n", form, v->does);
 		if (!main_has_word(v->subject, n))
 			verb_words[n++] = v->subject;
-		if (!main_has_word(v->name, n))
+		if (v->name[0] != '\0' && !main_has_word(v->name, n))
 			verb_words[n++] = v->name;
+	}
+	used += (size_t)snprintf(verb_lines + used, sizeof(verb_lines) - used, "\nshow:\n\n");
+	for (unsigned int i = 0; i < show_n_nouns; i++) {
+		used += (size_t)snprintf(verb_lines + used, sizeof(verb_lines) - used,
+			"  %-34s%s\n", show_nouns[i].word, show_nouns[i].does);
+		verb_words[n++] = show_nouns[i].word;
 	}
 	snprintf(verb_lines + used, sizeof(verb_lines) - used,
 		"\n"
@@ -147,16 +186,17 @@ main_find_verb(int argc, char **argv)
 {
 	const char *subject = optind < argc ? argv[optind] : NULL;
 	const char *name = optind + 1 < argc ? argv[optind + 1] : NULL;
-	char list[256] = "";
+	char list[512] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(verbs); i++) {
 		const struct ctl_verb *v = &verbs[i];
 
-		if (name != NULL && strcmp(v->subject, subject) == 0 && strcmp(v->name, name) == 0)
+		if (subject != NULL && strcmp(v->subject, subject) == 0 &&
+			(v->name[0] == '\0' || (name != NULL && strcmp(v->name, name) == 0)))
 			return v;
-		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s %s",
-			i == 0 ? "" : ", ", v->subject, v->name);
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s%s%s",
+			i == 0 ? "" : ", ", v->subject, v->name[0] != '\0' ? " " : "", v->name);
 	}
 	cli_usage("expected one of %s, got \"%s%s%s\"; --help lists them", list,
 		subject != NULL ? subject : "", name != NULL ? " " : "", name != NULL ? name : "");
@@ -189,12 +229,25 @@ main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given
 	reach_judge(c->opt.node, c->opt.socket);
 }
 
+/* Parsing sorts argv, and another machine wants it as it was. */
+static char **
+main_copy(int argc, char **argv)
+{
+	char **copy = calloc((size_t)argc + 1, sizeof(*copy));
+
+	if (copy == NULL)
+		cli_fail("out of memory");
+	memcpy(copy, argv, (size_t)argc * sizeof(*copy));
+	return copy;
+}
+
 int
 main(int argc, char **argv)
 {
 	static struct ctl c;
 	const struct ctl_verb *v;
-	char verb[64];
+	char verb[64], **words = main_copy(argc, argv);
+	int n_words;
 	uint64_t given;
 	int status;
 
@@ -203,11 +256,14 @@ main(int argc, char **argv)
 	main_describe_verbs();
 	given = cli_parse(&program, &c.opt, argc, argv);
 	v = main_find_verb(argc, argv);
-	snprintf(verb, sizeof(verb), "%s %s", v->subject, v->name);
+	n_words = v->name[0] != '\0' ? 2 : 1;
+	snprintf(verb, sizeof(verb), "%s%s%s", v->subject, n_words == 2 ? " " : "", v->name);
 	c.verb = verb;
-	c.operand = argv + optind + 2;
+	c.operand = argv + optind + n_words;
 	c.failure = v->failure != 0 ? v->failure : EXIT_FAILURE;
-	main_judge_command(v, &c, given, argc - optind - 2);
+	main_judge_command(v, &c, given, argc - optind - n_words);
+	if (c.opt.server != NULL)
+		ctl_run_there(c.opt.server, words);
 	status = v->run(&c);
 	weft_detach(c.w);
 	cli_exit(status);

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* What weftctl show has rows of. */
+#ifndef SHOW_H
+#define SHOW_H
+
+#include <jansson.h>
+
+#include "table.h"
+
+/** The states of all daemons, and the same of a while before. */
+struct show_view {
+	const json_t *now, *before; /* lists; before NULL: rates are null */
+	const char *node; /* only rows of this one; NULL: of all */
+};
+
+struct show_noun {
+	const char *word;
+	const char *does;
+	/** A list of objects, new. */
+	json_t *(*rows)(const struct show_view *v);
+	const struct table_column *column;
+	unsigned int n_columns;
+};
+
+extern const struct show_noun show_nouns[];
+extern const unsigned int show_n_nouns;
+
+/* --- for the files that make rows --- */
+
+/** A node of a state, and the same node before; `before` may be NULL. */
+struct show_node {
+	const json_t *state, *node, *before;
+	const char *name;
+	double seconds; /* from before to now; 0: there is no before */
+};
+
+/** Call @p one for each node in view. */
+void show_each_node(const struct show_view *v, json_t *rows,
+	void (*one)(const struct show_node *n, json_t *rows));
+
+/** Growth of a counter a second, or null. The objects may be NULL. */
+json_t *show_per_s(
+	const struct show_node *n, const json_t *now, const json_t *before, const char *key);
+
+/** The object of a list whose member @p key is @p text; NULL: none. */
+const json_t *show_find(const json_t *list, const char *key, const char *text);
+
+double show_number(const json_t *o, const char *key);
+const char *show_text(const json_t *o, const char *key);
+
+json_t *show_fabric(const struct show_view *v);
+json_t *show_links(const struct show_view *v);
+json_t *show_connections(const struct show_view *v);
+json_t *show_keys(const struct show_view *v);
+json_t *show_clients(const struct show_view *v);
+
+#endif /* SHOW_H */

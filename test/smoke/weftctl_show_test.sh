@@ -1,0 +1,203 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weftctl and daemons: what it shows is what runs, it follows events and changes what it is told to; the socket for
+# operators takes no harm from who connects.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+unset WEFT_SOCKET
+cd "$work"
+ctl() { timeout 60 "$app/weftctl" "$@"; }
+
+refuses 'start weftd' "$app/weftctl" show nodes
+misused 'expected one of fabric, nodes,' "$app/weftctl" show nonesuch
+misused 'expected WHAT, got 0' "$app/weftctl" show
+misused '--watch: expected an option of events' "$app/weftctl" events --watch 1
+misused 'seconds of 0.1 to 3600' "$app/weftctl" show nodes --watch 0
+
+# Two daemons of one fabric, joined by memif; h0 writes and reads all the time.
+lab() {
+	cat <<-Y
+	fabric: shown
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	  - {name: h1, kind: host, pid: 0x102}
+	links:
+	  - {a: h0, b: s0, driver: ring}
+	  - {a: h1, b: s0, driver: ring}
+	  - {a: s0, b: g0, driver: memif}
+	workloads:
+	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 20000}
+	Y
+}
+lab >lab.yaml
+for nodes in g0 h0,h1,s0; do
+	"$app/weftd" --topology lab.yaml --node $nodes --idle yield >${nodes%%,*}.log 2>${nodes%%,*}.err &
+	pids+=($!)
+done
+a=${pids[1]} b=${pids[0]}
+runs() { [ "$(ctl show nodes --json | json /dev/stdin 'sorted(n["node"] for n in o if n["connections"] is None or n["connections"]["up"])')" = "['g0', 'h0', 'h1', 's0']" ]; }
+wait_for 60 ctl show nodes
+wait_for 60 test -e "weft/weftd-$a.ctl" -a -e "weft/weftd-$b.ctl"
+same 'mode of a socket' 600 "$(stat -c %a "weft/weftd-$a.ctl")"
+up() { ctl show connections --node h0 --json | json /dev/stdin '1 / (o[0]["state"] == "up")' >/dev/null; }
+wait_for 60 up
+
+# Both daemons are one fabric; a link has both its ends, and the rates of its two ends are those of one wire.
+same 'the fabric' "shown rxl 4 [$b, $a] [['g0'], ['h0', 's0', 'h1']]" "$(ctl show fabric --json | json /dev/stdin \
+	'"%s %s %d %s %s" % (o[0]["fabric"], o[0]["mode"], o[0]["here"], [d["pid"] for d in sorted(o[0]["daemons"], key=lambda d: len(d["nodes"]))], sorted((d["nodes"] for d in o[0]["daemons"]), key=len))')"
+moves() { ctl show nodes --node h0 --json | json /dev/stdin '1 / (o[0]["mflits"]["out"] > 0)' >/dev/null; }
+wait_for 60 moves
+ctl show links >out
+same 'links' 'h0.0 s0.0 up,h1.0 s0.1 up,s0.2 g0.0 up' "$(tail -n +2 out | awk '{print $1, $2, $3}' | sort | paste -sd ,)"
+ctl show stages --node h0 --json >stages
+json stages '1 / all(s["cycles_per_flit"] > 0 and s["flits_per_s"] > 0 for s in o if s["stage"] in ("deframe", "deliver"))' >/dev/null ||
+	die "stages without cost: $(cat stages)"
+same 'routes of s0' "[('g0', 2), ('h0', 0), ('h1', 1)]" "$(ctl show routes --node s0 --json | json /dev/stdin 'sorted((r["to"], r["port"]) for r in o)')"
+same 'no keys' "['off']" "$(ctl show keys --node h0 --json | json /dev/stdin '[k["ide"] for k in o]')"
+ctl show lcores --daemon "$b" --json >out
+same 'lcores of one daemon' "{('g0', True)}" "$(json out '{(l["node"], 0 <= l["busy"] <= 1) for l in o}')"
+timeout 60 "$app/weftctl" show drops >out || die 'drops'
+same 'a table of nothing' 1 "$(wc -l <out)"
+refuses 'no daemon of this user runs such a node' "$app/weftctl" show nodes --node nonesuch
+refuses 'with that number' "$app/weftctl" show nodes --daemon 1
+
+# A program that is attached is seen with what it has open.
+mkfifo hold
+ctl --node h1 mem write g0 3M <hold &
+pids+=($!)
+exec 9>hold
+head -c 256K /dev/zero >&9
+seen() { ctl show clients --node h1 --json | json /dev/stdin '1 / (o[0]["program"] == "weftctl" and o[0]["uid"] == '$(id -u)' and [(r["name"], r["write"]) for r in o[0]["regions"]] == [("g0", True)])' >/dev/null; }
+wait_for 60 seen
+exec 9>&-
+wait "${pids[2]}" || die 'mem write'
+
+# Again and again, until a signal or the end of a pipe.
+ctl show nodes --watch 0.1 | head -n 12 >out || true
+same 'shown twice' 2 "$(grep -c '^NODE' out)"
+
+# Captures: the file is where weftctl stands.
+mkdir elsewhere
+(cd elsewhere && ctl capture start s0.0 c.pcapng >/dev/null)
+refuses 'captured' "$app/weftctl" capture start s0.0 other.pcapng
+sleep 0.3
+ctl capture stop s0.0 --json >out
+json out '1 / (o[0]["written"] > 0 and o[0]["dropped"] == 0)' >/dev/null || die "capture: $(cat out)"
+"$app/weft-replay" --in elsewhere/c.pcapng >out 2>&1 || die "the capture cannot be read: $(cat out)"
+misused 'such as s0.0' "$app/weftctl" capture start nonesuch.0 x
+misused 'such as s0.0' "$app/weftctl" capture start s0 x
+refuses 'being captured' "$app/weftctl" capture stop s0.0
+ctl capture start s0.0 small.pcapng --limit 16K >/dev/null
+small() { ctl events | grep -q 'small.pcapng stopped: the limit of its size'; }
+wait_for 60 small
+
+# Levels: what is detail is printed from now on, and only then.
+same 'the level before' info "$(ctl log level detail --daemon "$a" --json | json /dev/stdin 'o[0]["before"]')"
+refuses 'error, warning, info or detail' "$app/weftctl" log level loud --daemon "$a"
+
+# A new file: taken, or refused by each daemon with its reason, and nothing changes.
+ctl events --follow --json >followed &
+follower=$!
+pids+=($follower)
+(echo 'routing: updown'; lab) >next.yaml
+mv next.yaml lab.yaml
+ctl reload --json >out
+same 'reload' "[(1, 0), (1, 0)]" "$(json out '[(d["done"], d["refused"]) for d in o]')"
+echo 'nodes: nonesuch' >lab.yaml
+status=0
+ctl reload >out 2>err || status=$?
+same 'a file that is refused' '1 2' "$status $(grep -c "^weftctl: weftd [0-9]*: lab.yaml:1" err)"
+same 'routing in force' updown "$(ctl show fabric --json | json /dev/stdin 'o[0]["routing"]')"
+
+# Another machine, by whatever ssh is: words arrive as they were.
+cat >ssh <<-'S'
+	#!/bin/bash
+	[ "$1 $2" = "-- lab1" ] && [ $# -eq 3 ] || exit 9
+	exec bash -c "$3"
+S
+chmod +x ssh
+PATH=$app:$PATH WEFT_SSH=$work/ssh ctl show nodes --server lab1 --node h0 >out
+same 'another machine' 2 "$(wc -l <out)"
+status=0
+PATH=$app:$PATH WEFT_SSH=$work/ssh ctl --server=lab1 show "no'de \$(touch $work/hurt) s" 2>err || status=$?
+same 'an odd word there' 2 $status
+grep -qF "got \"no'de \$(touch $work/hurt) s\"" err || die "an odd word there: $(cat err)"
+[ ! -e hurt ] || die 'a word became a command there'
+misused 'a name that ssh knows' "$app/weftctl" show nodes --server -oProxyCommand=x
+WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show nodes --server lab1
+
+# Who connects and does what nobody should: answered or closed, and others are served all the time.
+/usr/bin/python3 - "weft/weftd-$a.ctl" "$here/../../doc/control-schema.json" <<-'P' || die 'strange operators'
+	import json, socket, sys
+	import jsonschema
+
+	schema = jsonschema.Draft7Validator(json.load(open(sys.argv[2])))
+
+	def connect():
+	    s = socket.socket(socket.AF_UNIX)
+	    s.connect(sys.argv[1])
+	    s.settimeout(30)
+	    return s, s.makefile("rb")
+
+	def ask(s, f, text):
+	    s.sendall(text + b"\n")
+	    answer = json.loads(f.readline())
+	    schema.validate(answer)
+	    return answer
+
+	for text in (b"", b"x", b"[]", b"1", b'"v"', b'{"v":1}', b'{"v":2,"cmd":"hello"}', b'{"v":1,"cmd":"nonesuch"}', b"\0", b"\xff\xfe",
+	             b'{"v":1,"cmd":"hello","cmd":"state"}', b'{"v":1,"cmd":"hello","more":1}', b'{"v":1,"cmd":["hello"]}',
+	             b'{"v":1,"cmd":"log","level":7}', b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"here"}',
+	             b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"/x","limit":1}', b'{"v":1,"cmd":"events","follow":1}', b"[" * 60000):
+	    s, f = connect()
+	    a = ask(s, f, text)
+	    assert a["v"] == 1 and a["ok"] is False and a["error"], (text[:80], a)
+	    assert ask(s, f, b'{"v":1,"cmd":"hello","id":[7]}')["id"] == [7]
+	for text in (b'{"v":1,"cmd":"state"}', b'{"v":1,"cmd":"help"}', b'{"v":1,"cmd":"events"}', b'{"v":1,"cmd":"log","level":"info"}'):
+	    schema.validate(json.loads(text))
+	    assert ask(s, f, text)["ok"], text
+	# Longer than any request: said, and closed.
+	s, f = connect()
+	s.sendall(b" " * (65 << 10))
+	assert b"64 KiB" in f.readline() and f.readline() == b""
+	# Requests in pieces, and several in one.
+	s, f = connect()
+	for c in b'{"v":1,"cmd":"hello"}':
+	    s.sendall(bytes([c]))
+	s.sendall(b"\n" + b'{"v":1,"cmd":"hello"}\n' * 30)
+	assert all(json.loads(f.readline())["ok"] for _ in range(31))
+	# As many as may be, and one more: it is told so. Each is served, though the first reads nothing of what it asked for.
+	deaf, _ = connect()
+	deaf.setblocking(False)
+	try:
+	    while True:
+	        deaf.send(b'{"v":1,"cmd":"state"}\n')
+	except BlockingIOError:
+	    pass
+	held = []
+	while True:
+	    s, f = connect()
+	    s.sendall(b'{"v":1,"cmd":"hello"}\n')
+	    a = json.loads(f.readline())
+	    if not a["ok"]:
+	        break
+	    held.append((s, f))
+	assert "as many operators" in a["error"] and 8 < len(held) < 64, (a, len(held))
+	for s, f in held:
+	    assert ask(s, f, b'{"v":1,"cmd":"hello"}')["ok"]
+P
+runs || die "strange operators did harm: $(ctl show nodes)"
+
+# The end: who follows hears the last events, and of the end.
+kill -TERM "$a"
+wait "$a" || die "weftd of h0 ended with $?"
+kill -TERM "$b"
+wait "$b" || die "weftd of g0 ended with $?"
+wait $follower || die "events --follow ended with $?"
+json followed '0' 2>/dev/null && die 'events came as one object'
+/usr/bin/python3 -c 'import json, sys; n = [json.loads(line) for line in open("followed")]; assert n and all(e["text"] for e in n)' ||
+	die "events that were followed: $(cat followed)"
+[ -z "$(ls weft/*.ctl 2>/dev/null)" ] || die "sockets are left: $(ls weft)"
+echo 'weftctl shows and steers daemons'
