@@ -166,6 +166,8 @@ struct daemon_cfg {
 	bool verbose;
 	double seconds; /* 0: until told to stop */
 	double stats_s; /* print rates so often; 0: never */
+	const char *http; /* where to listen; NULL: not */
+	bool http_users; /* all users of this machine may look */
 	double wait_s; /* for connections to come up */
 	enum weft_idle idle;
 	int eal_argc;

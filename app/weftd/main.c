@@ -24,6 +24,7 @@
 #include "captures.h"
 #include "daemon.h"
 #include "event.h"
+#include "http.h"
 #include "operate.h"
 #include "start.h"
 
@@ -354,6 +355,7 @@ weftd_control(void *arg)
 			update_run(d, line, sizeof(line));
 		}
 		operate_maintain(d, seconds);
+		http_maintain(seconds);
 		ats_log_events(d);
 		generation_log_events(d);
 		events_maintain();
@@ -439,6 +441,7 @@ weftd_run(struct daemon *d)
 			weft_loop_join(d->loop[i]);
 	seconds = weftd_elapsed_s(&start);
 	operate_fini();
+	http_fini();
 	attach_end();
 	segments_ended(d);
 	conns_turn_all(d);
@@ -587,6 +590,8 @@ weftd_open(struct daemon *d)
 	segments_make_loops(d);
 	report_telemetry(d);
 	operate_init(d);
+	if (http_init(d, err, sizeof(err)) != 0)
+		weftd_give_up(d, err);
 }
 
 int
@@ -617,6 +622,7 @@ main(int argc, char **argv)
 	sigaction(SIGHUP, &hup, NULL);
 	weftd_load_topology(&d, &opts);
 	layouts_check(&d);
+	http_check(d.cfg.http);
 	ports_check(&d);
 	if (attach_resolve(&d, d.topo, &e) != 0)
 		cli_fail("%s", e.text);

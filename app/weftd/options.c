@@ -90,6 +90,13 @@ static const struct cli_option options[] = {
 		CLI_TEXT(cfg.json) },
 	{ "stats-interval", "S", NULL, "print Mflit/s of every node here each S seconds",
 		SECONDS(cfg.stats_s), .tags = RUN },
+	{ "http", "[ADDRESS:]PORT", NULL,
+		"serve metrics, state and a page, at 127.0.0.1 unless an address is given",
+		CLI_TEXT(cfg.http), .tags = RUN },
+	{ "http-users", NULL, NULL,
+		"with --http at a loopback address: every user of this machine may look, not only "
+		"this one and root",
+		CLI_FLAG(cfg.http_users), .tags = RUN },
 	{ "verbose", NULL, NULL, "say more: every session that comes up", CLI_FLAG(cfg.verbose),
 		.letter = 'v' },
 	{ "quiet", NULL, NULL, "no text but errors", CLI_FLAG(cfg.quiet), .letter = 'q' },
