@@ -227,7 +227,7 @@ fabric() {
 cci() {
 	local dir=$1 part programs=()
 	shift
-	for part in gfd=gfd_capacity_script; do
+	for part in script=cci_script gfd=gfd_capacity_script component=cci_component_script; do
 		[ ! -x "$dir/test/unit/${part#*=}" ] ||
 			programs+=("--${part%=*}" "$dir/test/unit/${part#*=}")
 	done
@@ -310,7 +310,7 @@ part_model() {
 run_model() {
 	local script
 	for script in test_vectors test_world_vectors test_ide test_runner test_retry test_check_wire test_signature \
-		test_session_keys test_fabric test_cci test_gfd_capacity; do
+		test_session_keys test_fabric test_cci test_gfd_capacity test_cci_access; do
 		if model $script >"$work/$script.log" 2>&1; then
 			pass
 			echo "$script: $(grep -E '^(Ran|skipped) ' "$work/$script.log" | paste -sd ' ')"

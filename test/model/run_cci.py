@@ -2,54 +2,91 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
 """Compare programs that speak CCI with the model: cci_script (payloads and headers),
-gfd_capacity_script (dynamic capacity of a GFD). Each opcode and each drawn sequence is a test."""
+gfd_capacity_script (dynamic capacity of a GFD), cci_component_script (who may call what). Each opcode and each drawn sequence is a test."""
 
 import argparse
 import os
 import random
+import subprocess
 import sys
 
-from weftmodel import gfd_cases
+from weftmodel import cci_access_cases, cci_cases, gfd_cases
 from weftmodel.script import Talk
+
+SEQUENCE = 5000
 
 
 class Device:
-    """A program that takes "fm HEX" or "host PID HEX" and answers in hex."""
+    """A program that takes "fm HEX" (or "fm PID HEX") or "host PID HEX" and answers in hex."""
 
-    def __init__(self, program):
-        self.talk = Talk(program)
+    def __init__(self, talk, fm_has_pid):
+        self.talk, self.fm_has_pid = talk, fm_has_pid
 
     def ask(self, iface, pid, message):
-        who = "fm" if iface == "fm" else f"host {pid}"
-        got = self.talk.ask_text(f"{who} {message.hex()}")
+        who = iface if iface == "fm" and not self.fm_has_pid else f"{iface} {pid}"
         try:
-            return bytes.fromhex(got)
+            return bytes.fromhex(self.talk.ask_text(f"{who} {message.hex()}"))
         except ValueError:
             return b""
 
 
-def run_gfd(program, opts):
+def sequences(part, play, program, opts, fm_has_pid):
+    """Drawn sequences of commands, each with a device of its own."""
     passed = failed = commands = 0
-    for n in range(max(1, opts.cases // 5000)):
-        device = Device(program)
-        with device.talk:
-            right, wrong, _ = gfd_cases.play(device.ask, random.Random(opts.seed + n), 5000)
+    for n in range(max(1, opts.cases // SEQUENCE)):
+        with Talk(program) as talk:
+            ask = Device(talk, fm_has_pid).ask
+            right, wrong, _ = play(ask, random.Random(opts.seed + n), min(SEQUENCE, opts.cases))
         commands += right
         passed, failed = passed + (not wrong), failed + bool(wrong)
         if wrong:
-            print(f"FAIL gfd sequence {n}, seed {opts.seed}: command {right}: {wrong}")
-            for line in device.talk.said[-opts.last:]:
+            print(f"FAIL {part} sequence {n}, seed {opts.seed}: after {right} commands: {wrong}")
+            for line in talk.said[-opts.last:]:
                 print(f"  {line}")
-    print(f"gfd: {commands} commands answered as they should be", flush=True)
+    print(f"{part}: {commands} commands answered as they should be", flush=True)
     return passed, failed
 
 
-PARTS = {"gfd": run_gfd}
+def run_script(program, opts):
+    """All lines in one go; each payload is a test."""
+    parts = list(cci_cases.scripts(random.Random(opts.seed), opts.cases))
+    text = "".join(line + "\n" for _, lines in parts for line, _ in lines)
+    done = subprocess.run([program], input=text, capture_output=True, text=True, check=False)
+    answers = iter(done.stdout.split("\n"))
+    passed = failed = right = 0
+    for name, lines in parts:
+        wrong = None
+        for line, allowed in lines:
+            got = next(answers, "no answer")
+            right += got in allowed
+            if got not in allowed and not wrong:
+                wrong = f"{line}: {got}, expected {' or '.join(allowed)}"
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        if wrong:
+            print(f"FAIL script {name}, seed {opts.seed}: {wrong}")
+    if done.returncode:
+        failed += 1
+        print(f"FAIL script: exit status {done.returncode} {done.stderr.strip()[-500:]}")
+    print(f"script: {right} answers as they should be", flush=True)
+    return passed, failed
+
+
+def run_gfd(program, opts):
+    return sequences("gfd", gfd_cases.play, program, opts, False)
+
+
+def run_component(program, opts):
+    return sequences("component", cci_access_cases.play, program, opts, True)
+
+
+PARTS = {"script": run_script, "gfd": run_gfd, "component": run_component}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--script", metavar="PROGRAM", help="the cci_script to test")
     parser.add_argument("--gfd", metavar="PROGRAM", help="the gfd_capacity_script to test")
+    parser.add_argument("--component", metavar="PROGRAM", help="the cci_component_script to test")
     parser.add_argument("--seed", type=int, help="default: a random one, printed")
     parser.add_argument("--cases", type=int, default=20000,
                         help="drawn values or commands for each program (default: %(default)s)")

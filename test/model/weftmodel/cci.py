@@ -143,8 +143,9 @@ def _put_value(width, value):
     return value.to_bytes(width, "little")
 
 
-def put(layout, values):
-    """The payload; a count that is not among the values is that of the list."""
+def put(layout, values, reserved=bytes):
+    """The payload; a count that is not among the values is that of the list. reserved(n): what
+    stands in n reserved bytes."""
     out = b""
     if layout is None:
         return out
@@ -153,13 +154,13 @@ def put(layout, values):
         values.setdefault(layout.list.count, len(values[layout.list.name]))
     for f in layout.fields:
         if f.name == "r":
-            out += bytes(f.width)
+            out += reserved(f.width)
         elif not isinstance(f, List):
             out += _put_value(f.width, values[f.name])
         elif f.entry is bytes:
             out += values[f.name]
         elif f.entry:
-            out += b"".join(put(f.entry, entry) for entry in values[f.name])
+            out += b"".join(put(f.entry, entry, reserved) for entry in values[f.name])
         else:
             out += b"".join(_put_value(f.width, entry) for entry in values[f.name])
     return out
@@ -218,7 +219,7 @@ def event(kind, data, handle=0, time=0):
     """A record of one of EVENTS."""
     assert len(data) <= 80
     return put(RECORD, {"uuid": EVENTS[kind], "length": 128, "flags": 0, "handle": handle,
-                        "related": 0, "time": time, "maintenance": 0, "ld": 0, "head": 0,
+                        "related": 0, "ts": time, "maintenance": 0, "ld": 0, "head": 0,
                         "data": data.ljust(80, b"\0")})
 
 

@@ -38,3 +38,106 @@ def draw(rng, layout):
         elif f.name != "r":
             values[f.name] = draw_field(rng, f.width)
     return values
+
+
+# ---- lines for cci_script ------------------------------------------------------------------
+
+
+def value_text(value):
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def list_text(item, value):
+    if item.entry is bytes:
+        return value.hex()
+    if item.entry is None:
+        return "[" + ",".join(map(str, value)) + "]"
+    return "[" + ",".join(":".join(value_text(entry[name]) for name in item.entry.names())
+                          for entry in value) + "]"
+
+
+def text(layout, values):
+    return " ".join(f.name + "=" + (list_text(f, values[f.name]) if isinstance(f, cci.List)
+                                    else value_text(values[f.name]))
+                    for f in layout.fields if f.name != "r")
+
+
+def got(layout, data):
+    """The answers allowed for "get" of these bytes."""
+    try:
+        return (text(layout, cci.get(layout, data)) if layout else "",) if layout or not data \
+            else ("error EMSGSIZE",)
+    except cci.Malformed as e:
+        if layout.list and layout.list.count is None and len(data) > layout.fixed:
+            return ("error EMSGSIZE", "error EINVAL")   # a piece of an entry at the end
+        return (f"error {e}",)
+
+
+class Lines:
+    """[(line, answers allowed)] of one payload"""
+
+    def __init__(self, rng, what, layout):
+        self.rng, self.what, self.layout, self.lines = rng, what, layout, []
+
+    def say(self, verb, rest, *allowed):
+        self.lines.append((f"{verb} {self.what} {rest}".rstrip(), allowed))
+
+    def draw(self, count):
+        for _ in range(count):
+            values = draw(self.rng, self.layout)
+            data = cci.put(self.layout, values)
+            self.say("put", text(self.layout, values) if self.layout else "", data.hex())
+            dirty = cci.put(self.layout, values, self.rng.randbytes)
+            self.say("get", dirty.hex(), *got(self.layout, dirty))
+            self.wrong(data)
+        self.lengths()
+
+    def wrong(self, data):
+        """Cut, longer, or with another count."""
+        rng, layout = self.rng, self.layout
+        cut = data[:rng.randint(0, len(data))]
+        more = data + rng.randbytes(rng.choice((1, 2, 40, rng.randint(1, 60))))
+        for bad in (cut, more[:cci.MAX_PAYLOAD]):
+            self.say("get", bad.hex(), *got(layout, bad))
+        if layout and layout.list and layout.list.count:
+            at = layout.offsets[layout.list.count]
+            bad = data[:at] + bytes([data[at] ^ 1 << rng.randrange(8)]) + data[at + 1:]
+            self.say("get", bad.hex(), *got(layout, bad))
+
+    def lengths(self):
+        """Every length of zeros, to one beyond two entries."""
+        layout = self.layout
+        most = layout.fixed + (2 * layout.list.width if layout.list else 0) if layout else 0
+        for length in range(most + 2):
+            self.say("get", bytes(length).hex(), *got(layout, bytes(length)))
+
+
+def header_lines(rng, count):
+    out = []
+    for _ in range(count):
+        data = rng.randbytes(rng.choice((12, 12, 12, 13, 40, rng.randrange(12))))
+        if data and rng.randrange(4):
+            data = bytes([data[0] & 0xF1]) + data[1:]
+        if len(data) < cci.HEADER:
+            want = "error EMSGSIZE"
+        elif data[0] & 15 > 1:
+            want = "error EINVAL"
+        else:
+            want = " ".join(f"{name}={value}"
+                            for name, value in cci.get_header(data)._asdict().items())
+        out.append((f"hdr {data.hex()}".rstrip(), (want,)))
+    return out
+
+
+def scripts(rng, cases):
+    """(name, [(line, answers allowed)]) of each payload, of entries, of headers"""
+    whats = [(f"{side} {op:04x}", layout)
+             for side, layouts in (("req", cci.REQUEST), ("rsp", cci.RESPONSE))
+             for op, layout in layouts.items()]
+    whats += [(f"entry {name}", cci.entry_layout(name)) for name in ("record", "lpi_vdm")]
+    each = max(1, cases // len(whats))
+    for what, layout in whats:
+        lines = Lines(rng, what, layout)
+        lines.draw(each)
+        yield what, lines.lines
+    yield "hdr", header_lines(rng, max(20, each))

@@ -38,7 +38,7 @@ ENTRIES = {
     "log": "0:uuid[16] 10:size[4] (20)",
     "port": "0:port 1:state 2:mode 3:r 4:type 5:modes 6:maxw 7:negw 8:speeds 9:maxs A:curs B:ltssm "
             "C:lane D:flags[2] F:ld (16)",
-    "record": "0:uuid[16] 10:length 11:flags[3] 14:handle[2] 16:related[2] 18:time[8] "
+    "record": "0:uuid[16] 10:length 11:flags[3] 14:handle[2] 16:related[2] 18:ts[8] "
               "20:maintenance[2] 22:ld[2] 24:head 25:r[11] 30:data[80] (128)",
 }
 

@@ -11,6 +11,7 @@ such GFD, for tests of the judge. doc/model.md lists the choices.
 from collections import namedtuple
 
 from weftmodel import cci
+from weftmodel.cci_judge import expect
 
 STEP = 256 << 20
 NOTIFY = 1 << 31
@@ -28,15 +29,6 @@ FM_MAY = set(range(0x4900, 0x4913))
 FM_MUST = FM_MAY - {0x4903, 0x4906, 0x4909, 0x490A, 0x490B}
 
 Extent = namedtuple("Extent", "dpa len tag seq")
-
-
-class Wrong(Exception):
-    """What the device did that it may not."""
-
-
-def expect(condition, text):
-    if not condition:
-        raise Wrong(text)
 
 
 def power(number):

@@ -4,6 +4,7 @@
 shared, kept by a reference, and given to others."""
 
 from weftmodel import gfd_capacity as g
+from weftmodel.cci_judge import Wrong
 from weftmodel.gfd_judge import HOSTS, Judge
 
 TAGS = [bytes([0x70 + i]) * 16 for i in range(6)]
@@ -228,6 +229,6 @@ def play(ask, rng, commands):
         while judge.commands < commands:
             judge.step()
         judge.everything()
-    except g.Wrong as wrong:
+    except Wrong as wrong:
         return judge.commands, str(wrong), judge
     return judge.commands, None, judge

@@ -8,54 +8,26 @@ is compared. After a command that fails, everything is as it was.
 
 from weftmodel import cci
 from weftmodel import gfd_capacity as g
-from weftmodel.gfd_capacity import Wrong, expect
+from weftmodel.cci_judge import CciJudge, codes, expect
 
 FM_PID = 0x123
 HOSTS = (0x011, 0x012, 0x7FF)
 
 
-class Judge:
+class Judge(CciJudge):
     def __init__(self, ask, rng):
-        """ask(interface, PID, message): the answer's bytes."""
-        self.ask, self.rng = ask, rng
-        self.tag, self.commands = 0, 0
-        self.seen = {}                      # opcode: {code: times}
+        super().__init__(ask, rng)
         self.generations, self.tag_generation = {}, None
         self.m = None                       # the machine
 
-    # ---- one command ---------------------------------------------------------------------
-
-    def raw(self, message, iface="fm", pid=FM_PID):
-        got = self.ask(iface, pid, message)
-        asked = cci.get_header(message)
-        expect(len(got) >= cci.HEADER, "an answer without a header")
-        h = cci.get_header(got)
-        expect(got[0] == 1 and got[2] == 0, "not an answer")
-        expect((h.tag, h.opcode) == (asked.tag, asked.opcode), "not the answer to this")
-        expect(h.len == len(got) - cci.HEADER, "length in the header")
-        expect(not h.rc or not h.len, "a payload with an error")
-        self.commands += 1
-        count = self.seen.setdefault(h.opcode, {})
-        count[h.rc] = count.get(h.rc, 0) + 1
-        return h.rc, got[cci.HEADER:]
-
     def command(self, opcode, allowed, iface="fm", pid=FM_PID, /, **values):
-        """(code, fields of the answer); the code must be among those allowed."""
-        self.tag = (self.tag + 1) % 256
-        rc, payload = self.raw(cci.ask(opcode, self.tag, **values), iface, pid)
-        expect(rc in allowed, f"code {rc:X}h, expected " +
-               " or ".join(f"{c:X}h" for c in sorted(allowed)))
-        if rc:
-            return rc, None
-        try:
-            return rc, cci.get(cci.RESPONSE[opcode], payload)
-        except cci.Malformed as e:
-            raise Wrong(f"payload of {len(payload)} bytes: {e}") from e
+        return super().command(opcode, allowed, iface, pid, **values)
 
     # ---- reading back --------------------------------------------------------------------
 
     def start(self):
-        self.raw(cci.ask(0x0701, op=0, fm_pid=FM_PID, fm_uuid=b"\x5a" * 16, new_pid=0x201))
+        claim = cci.put_request(0x0701, op=0, fm_pid=FM_PID, fm_uuid=b"\x5a" * 16, new_pid=0x201)
+        self.raw(self.request(0x0701, claim), "fm", FM_PID)
         _, identity = self.command(0x4900, {0})
         expect(1 <= identity["ndmp"] <= 4 and 1 <= identity["nregion"] <= 8, "DMPs or regions")
         expect(identity["ngrp"] >= 1 and identity["add_pol"] < 16 and identity["rel_pol"] < 4,
@@ -338,10 +310,9 @@ class Judge:
         elif layout.list:
             at = layout.offsets[layout.list.count]
             data[at] = 2 if (length - layout.fixed) // layout.list.width == 1 else 1
-        self.tag = (self.tag + 1) % 256
-        rc, _ = self.raw(cci.request(opcode, bytes(data), self.tag))
+        rc, _ = self.raw(self.request(opcode, bytes(data)), "fm", FM_PID)
         allowed = {g.INPUT, g.LENGTH}
         if length < layout.fixed:
             allowed |= {g.OK, g.EXTENTS, g.EXHAUSTED}
-        expect(rc in allowed, f"{opcode:04X}h of {length} bytes: code {rc:X}h")
+        expect(rc in allowed, f"{opcode:04X}h of {length} bytes: code {rc:X}h, expected {codes(allowed)}")
         self.unchanged(0)
