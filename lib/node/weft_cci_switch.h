@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * What a PBR switch answers its manager by CCI (fabric.md 4.6, sets 51h and 57h): its ports, who is
+ * behind them, PIDs of its ports, and its routing tables, read and written. The rows work on tables
+ * of the control side, which its world has and puts in force.
+ *
+ * There are no virtual hierarchies: no VCS is in range. Ports have one PID each, of instance 0.
+ * Pure; one thread at a time.
+ */
+#ifndef WEFT_CCI_SWITCH_H
+#define WEFT_CCI_SWITCH_H
+
+#include "weft_base.h"
+#include "weft_cci_component.h"
+#include "weft_cci_payload.h"
+#include "weft_tables.h"
+
+WEFT_BEGIN_DECLS
+
+/** Port states of 5101h. */
+enum weft_cci_port_state {
+	WEFT_CCI_PORT_DISABLED = 0,
+	WEFT_CCI_PORT_DSP = 3,
+	WEFT_CCI_PORT_USP = 4,
+	WEFT_CCI_PORT_FABRIC = 5
+};
+
+/** What is behind a port: types of 5101h. */
+enum weft_cci_port_type {
+	WEFT_CCI_PORT_NOTHING = 0, /**< or unknown */
+	WEFT_CCI_PORT_TYPE1 = 2,
+	WEFT_CCI_PORT_SLD = 4,
+	WEFT_CCI_PORT_PBR = 6
+};
+
+/** A port as it is now. */
+struct weft_cci_switch_port {
+	uint8_t state; /**< enum weft_cci_port_state */
+	uint8_t type; /**< enum weft_cci_port_type */
+	bool is_pbr; /**< its link is of PBR form */
+	bool is_up;
+};
+
+/** Where the tables and ports of a switch are. */
+struct weft_cci_switch_world {
+	/** The tables in force. */
+	const struct weft_tables *(*now)(void *world);
+	/** A copy of them, to change. */
+	struct weft_tables *(*begin)(void *world);
+	/** Put the copy in force; every message that comes from then on goes by it. */
+	void (*commit)(void *world);
+	/** Facts of a port that the switch has. */
+	void (*port)(void *world, unsigned int port, struct weft_cci_switch_port *p);
+	/** Who is at the other end, with nothing but zeros and a PID of FFFh if that is not known.
+	 */
+	void (*partner)(void *world, unsigned int port, struct weft_cci_lpi_block *b);
+	/** Whether a port may have this PID. NULL: any. */
+	bool (*may_have_pid)(void *world, unsigned int port, uint16_t pid);
+};
+
+/** The responder of one switch; behind the pointers is the caller's. */
+struct weft_cci_switch {
+	const struct weft_cci_switch_world *world;
+	void *world_arg;
+	uint16_t n_ports; /* 1..255 */
+	uint16_t pid[WEFT_SWITCH_PORTS]; /* by port; WEFT_CCI_NO_PID: none */
+};
+
+/**
+ * Start a responder: no port has a PID.
+ *
+ * @return 0; -EINVAL for a number of ports that is not 1..255
+ */
+int weft_cci_switch_init(struct weft_cci_switch *s, const struct weft_cci_switch_world *world,
+	void *world_arg, unsigned int n_ports);
+
+/** Rows for weft_cci_component_cfg.command; their argument is a struct weft_cci_switch. */
+extern const struct weft_cci_command weft_cci_switch_commands[];
+extern const unsigned int weft_cci_switch_n_commands;
+
+WEFT_END_DECLS
+
+#endif /* WEFT_CCI_SWITCH_H */
