@@ -1,0 +1,452 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * One component: requests with their answers, time-outs and back-off, and reading it from Identify
+ * to its tables by the rows of fm_steps (fabric.md sections 6.3, 6.4). A component that is known is
+ * looked at again by those rows that say is_poll.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fm_priv.h"
+
+static int
+component_put_nothing(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
+{
+	(void)fm;
+	(void)c;
+	(void)b;
+	return 0;
+}
+
+static int
+component_got_identify(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_identify_rsp rsp;
+	int other;
+
+	if (weft_cci_get_identify_rsp(&rsp, b, len) != 0)
+		return -EBADMSG;
+	if (rsp.comp != FM_COMPONENT_SWITCH && rsp.comp != FM_COMPONENT_GFD)
+		return -EBADMSG;
+	c->kind = rsp.comp == FM_COMPONENT_SWITCH ? WEFT_TOPO_SWITCH : WEFT_TOPO_GFD;
+	memcpy(c->id, b, sizeof(c->id));
+	c->has_id = true;
+	other = fm_find_id(fm, c->id, c->path);
+	if (other < 0)
+		return FM_GOT_ALL;
+	fm_set_state(fm, &fm->component[other], WEFT_FM_DUPLICATE);
+	fm_set_state(fm, c, WEFT_FM_DUPLICATE);
+	return FM_GOT_OTHER;
+}
+
+/* A component that has lost its owner has lost its tables as well: it began again. */
+static int
+component_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	if (weft_cci_get_identify_pbr_component_rsp(&c->owner, b, len) != 0)
+		return -EBADMSG;
+	c->pid = c->owner.pid;
+	if (c->owner.prim_fm_pid != WEFT_FM_NO_PID &&
+		memcmp(c->owner.prim_uuid, fm->cfg.uuid, sizeof(fm->cfg.uuid)) != 0) {
+		fm_set_state(fm, c, WEFT_FM_FOREIGN);
+		return FM_GOT_OTHER;
+	}
+	if (c->is_poll && c->owner.prim_fm_pid == WEFT_FM_NO_PID) {
+		fm_restart(c, fm->now_ns);
+		return FM_GOT_OTHER;
+	}
+	c->want_pid = fm_choose_pid(fm, c);
+	if (c->want_pid != WEFT_FM_NO_PID)
+		return FM_GOT_ALL;
+	fm_set_state(fm, c, WEFT_FM_NO_PIDS);
+	return FM_GOT_OTHER;
+}
+
+/* A component that is ours already gets its PID later, when its routes are known. */
+static int
+component_put_claim(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
+{
+	struct weft_cci_claim_ownership_req req = {
+		.op = 0, .fm_pid = fm->cfg.pid, .new_pid = c->want_pid
+	};
+
+	if (c->owner.prim_fm_pid == fm->cfg.pid)
+		return -1;
+	if (c->owner.prim_fm_pid != WEFT_FM_NO_PID) {
+		req.op = 2;
+		req.new_pid = c->pid;
+	}
+	memcpy(req.fm_uuid, fm->cfg.uuid, sizeof(req.fm_uuid));
+	return weft_cci_put_claim_ownership_req(b, WEFT_CCI_MAX_PAYLOAD, &req);
+}
+
+static int
+component_got_claim(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_claim_ownership_rsp rsp;
+
+	if (weft_cci_get_claim_ownership_rsp(&rsp, b, len) != 0)
+		return -EBADMSG;
+	/* Somebody else was faster: 0700h says who. */
+	if (memcmp(rsp.prim_uuid, fm->cfg.uuid, sizeof(fm->cfg.uuid)) != 0) {
+		fm_restart(c, fm->now_ns);
+		return FM_GOT_OTHER;
+	}
+	if (c->owner.prim_fm_pid == WEFT_FM_NO_PID)
+		c->pid = c->want_pid;
+	return FM_GOT_ALL;
+}
+
+static int
+component_put_limit(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
+{
+	const struct weft_cci_set_response_limit_req req = { .n = 10 };
+
+	(void)fm;
+	(void)c;
+	return weft_cci_put_set_response_limit_req(b, WEFT_CCI_MAX_PAYLOAD, &req);
+}
+
+static int
+component_got_limit(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_set_response_limit_rsp rsp;
+
+	(void)fm;
+	(void)c;
+	return weft_cci_get_set_response_limit_rsp(&rsp, b, len) == 0 ? FM_GOT_ALL : -EBADMSG;
+}
+
+const struct fm_step fm_steps[] = {
+	{ WEFT_CCI_IDENTIFY, false, false, false, false, component_put_nothing,
+		component_got_identify },
+	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, false, false, true, false, component_put_nothing,
+		component_got_owner },
+	{ WEFT_CCI_CLAIM_OWNERSHIP, false, false, false, true, component_put_claim,
+		component_got_claim },
+	{ WEFT_CCI_SET_RESPONSE_LIMIT, false, false, false, false, component_put_limit,
+		component_got_limit },
+	{ WEFT_CCI_IDENTIFY_SWITCH, true, false, false, false, component_put_nothing,
+		fm_got_switch },
+	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, true, false, false, false, component_put_nothing,
+		fm_got_pbr_switch },
+	{ WEFT_CCI_GET_PORT_STATE, true, false, true, false, fm_put_ports, fm_got_ports },
+	{ WEFT_CCI_GET_LINK_PARTNER_INFO, true, false, true, false, fm_put_partners,
+		fm_got_partners },
+	{ WEFT_CCI_GET_PID_TARGETS, true, false, false, false, fm_put_targets, fm_got_targets },
+	{ WEFT_CCI_GET_DRT, true, false, false, false, fm_put_drt, fm_got_drt },
+	{ WEFT_CCI_IDENTIFY_GFD, false, true, false, false, component_put_nothing, fm_got_gfd },
+	{ WEFT_CCI_GET_DC_REGIONS, false, true, false, false, fm_put_regions, fm_got_regions },
+	{ WEFT_CCI_GET_EXTENTS, false, true, false, false, fm_put_extents, fm_got_extents },
+	{ WEFT_CCI_GET_SAT, false, true, false, false, fm_put_sat, fm_got_sat },
+};
+const unsigned int fm_n_steps = WEFT_ARRAY_SIZE(fm_steps);
+
+static bool
+component_takes_step(const struct fm_component *c, const struct fm_step *s)
+{
+	return (!c->is_poll || s->is_poll) && (!s->is_switch || c->kind == WEFT_TOPO_SWITCH) &&
+	       (!s->is_gfd || c->kind == WEFT_TOPO_GFD);
+}
+
+/* Found state stays until it is read again; nothing is written to the component meanwhile. */
+void
+fm_restart(struct fm_component *c, uint64_t at_ns)
+{
+	c->req.is_out = c->req.is_held = false;
+	c->is_poll = false;
+	c->step = 0;
+	c->cursor = 0;
+	c->look_ns = at_ns;
+	if (c->state == WEFT_FM_READY)
+		c->state = WEFT_FM_READING;
+}
+
+static const struct {
+	enum weft_fm_event_kind kind;
+	const char *text;
+} component_events[] = {
+	[WEFT_FM_READY] = { WEFT_FM_EVENT_FOUND, "known and ours" },
+	[WEFT_FM_ABSENT] = { WEFT_FM_EVENT_LOST, "does not answer as it should: left out" },
+	[WEFT_FM_FOREIGN] = { WEFT_FM_EVENT_FOREIGN, "belongs to another manager: left alone" },
+	[WEFT_FM_DUPLICATE] = { WEFT_FM_EVENT_DUPLICATE,
+		"its identity (serial number) is also another's: left alone; change one" },
+	[WEFT_FM_QUARANTINED] = { WEFT_FM_EVENT_QUARANTINE,
+		"its answers make no sense: left alone until its path is new" },
+	[WEFT_FM_NO_PIDS] = { WEFT_FM_EVENT_PIDS, "no PID is left for it" },
+};
+
+void
+fm_set_state(struct weft_fm *fm, struct fm_component *c, enum weft_fm_state state)
+{
+	const bool was = c->state == state;
+	const bool was_usable = fm_is_usable(c);
+
+	if (c->req.is_out && c->req.is_write)
+		fm->n_writes_out--;
+	fm_restart(c, fm->now_ns + fm->cfg.retry_ns);
+	c->state = (uint8_t)state;
+	if (state == WEFT_FM_READY) {
+		c->was_ready = true;
+		c->n_nonsense = 0;
+		c->look_ns = fm->now_ns + fm->cfg.poll_ns;
+	} else {
+		c->was_ready = false;
+	}
+	if (was_usable != fm_is_usable(c) || state == WEFT_FM_READY)
+		fm->is_graph_old = true;
+	if (!was && !(state == WEFT_FM_READY && was_usable))
+		fm_event(
+			fm, component_events[state].kind, c, 0, "%s", component_events[state].text);
+}
+
+static void
+component_transmit(struct weft_fm *fm, struct fm_component *c)
+{
+	struct weft_cci_hdr h = { .tag = ++c->tag };
+	struct weft_cci_hdr old;
+
+	(void)weft_cci_get_hdr(&old, c->req.msg, c->req.len);
+	h.opcode = old.opcode;
+	h.len = old.len;
+	weft_cci_put_hdr(c->req.msg, &h);
+	c->req.tag = h.tag;
+	c->req.is_held = false;
+	c->req.at_ns = fm->now_ns + fm->cfg.timeout_ns;
+	c->req.n_sent++;
+	/* Nobody there is as good as no answer. */
+	if (fm->cfg.transport.send(fm->cfg.transport.arg, c->path, c->req.msg, c->req.len) != 0)
+		c->req.at_ns = fm->now_ns;
+}
+
+void
+fm_send(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, int len, bool is_write)
+{
+	const struct weft_cci_hdr h = { .opcode = opcode, .len = (uint32_t)len };
+
+	weft_cci_put_hdr(c->req.msg, &h);
+	c->req.len = WEFT_CCI_HDR + (size_t)len;
+	if (is_write && fm->is_plan) {
+		fm_apply(fm, c, opcode, fm_payload(c), (size_t)len);
+		return;
+	}
+	c->req.is_out = true;
+	c->req.is_write = is_write;
+	c->req.n_sent = 0;
+	c->req.backoff_ns = FM_BACKOFF_NS;
+	fm->n_writes_out += is_write;
+	component_transmit(fm, c);
+}
+
+/* A request came to its end. */
+static void
+component_end_request(struct weft_fm *fm, struct fm_component *c)
+{
+	c->req.is_out = c->req.is_held = false;
+	if (c->req.is_write)
+		fm->n_writes_out--;
+}
+
+static void
+component_timeout(struct weft_fm *fm, struct fm_component *c)
+{
+	/* It may have been done, and then be wrong a second time: look first. */
+	if (c->req.is_write) {
+		component_end_request(fm, c);
+		fm_restart(c, fm->now_ns);
+		return;
+	}
+	if (c->req.n_sent < fm->cfg.tries) {
+		component_transmit(fm, c);
+		return;
+	}
+	component_end_request(fm, c);
+	fm_set_state(fm, c, WEFT_FM_ABSENT);
+}
+
+/* The same again, later and later; a component that is never ready is not there. */
+static void
+component_back_off(struct weft_fm *fm, struct fm_component *c)
+{
+	c->req.is_held = true;
+	c->req.at_ns = fm->now_ns + c->req.backoff_ns;
+	if (c->req.backoff_ns >= FM_BACKOFF_MAX_NS && c->state == WEFT_FM_READING)
+		fm_set_state(fm, c, WEFT_FM_ABSENT);
+	c->req.backoff_ns *= 2;
+	if (c->req.backoff_ns > FM_BACKOFF_MAX_NS)
+		c->req.backoff_ns = FM_BACKOFF_MAX_NS;
+}
+
+/* An answer that is none. */
+static void
+component_nonsense(struct weft_fm *fm, struct fm_component *c)
+{
+	component_end_request(fm, c);
+	if (++c->n_nonsense >= FM_NONSENSE)
+		fm_set_state(fm, c, WEFT_FM_QUARANTINED);
+	else
+		fm_restart(c, fm->now_ns + FM_BACKOFF_NS);
+}
+
+static void
+component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc)
+{
+	const bool is_write = c->req.is_write;
+
+	component_end_request(fm, c);
+	fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
+		weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
+	if (!is_write || opcode == WEFT_CCI_CLAIM_OWNERSHIP) {
+		fm_set_state(fm, c, WEFT_FM_ABSENT);
+		return;
+	}
+	c->hold_step_ns = c->hold_step_ns == 0 ? FM_BACKOFF_NS : 2 * c->hold_step_ns;
+	if (c->hold_step_ns > FM_BACKOFF_MAX_NS)
+		c->hold_step_ns = FM_BACKOFF_MAX_NS;
+	c->hold_ns = fm->now_ns + c->hold_step_ns;
+	fm_restart(c, fm->now_ns);
+}
+
+/* The next step has something to ask for, or all are done. */
+static void
+component_read_on(struct weft_fm *fm, struct fm_component *c)
+{
+	while (c->step < fm_n_steps) {
+		const struct fm_step *s = &fm_steps[c->step];
+		int len = component_takes_step(c, s) ? s->put(fm, c, fm_payload(c)) : -1;
+
+		if (len >= 0) {
+			if (s->is_write)
+				fm_event(fm, WEFT_FM_EVENT_WRITE, c, s->opcode, "claim, PID 0x%03x",
+					c->want_pid);
+			fm_send(fm, c, s->opcode, len, false);
+			return;
+		}
+		c->step++;
+		c->cursor = 0;
+	}
+	if (c->is_poll) {
+		c->is_poll = false;
+		c->look_ns = fm->now_ns + fm->cfg.poll_ns;
+	} else {
+		fm_set_state(fm, c, WEFT_FM_READY);
+	}
+	c->step = 0;
+}
+
+static void
+component_got_read(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	int rc;
+
+	c->req.is_out = false;
+	rc = fm_steps[c->step].got(fm, c, b, len);
+	if (rc < 0) {
+		component_nonsense(fm, c);
+	} else if (rc != FM_GOT_OTHER) {
+		if (rc == FM_GOT_ALL) {
+			c->step++;
+			c->cursor = 0;
+		}
+		component_read_on(fm, c);
+	}
+}
+
+static void
+component_answer(struct weft_fm *fm, struct fm_component *c, const struct weft_cci_hdr *h,
+	const uint8_t *b, size_t len)
+{
+	struct weft_cci_hdr out;
+
+	(void)weft_cci_get_hdr(&out, c->req.msg, c->req.len);
+	if (!c->req.is_out || c->req.is_held || h->tag != c->req.tag || h->opcode != out.opcode)
+		return; /* late, or a second time */
+	if (h->rc == WEFT_CCI_RETRY_REQUIRED || h->rc == WEFT_CCI_BUSY) {
+		component_back_off(fm, c);
+	} else if (h->rc == WEFT_CCI_INTERNAL_ERROR) {
+		component_nonsense(fm, c);
+	} else if (h->rc != WEFT_CCI_SUCCESS) {
+		component_refused(fm, c, out.opcode, h->rc);
+	} else if (!c->req.is_write) {
+		component_got_read(fm, c, b, len);
+	} else {
+		component_end_request(fm, c);
+		c->hold_step_ns = 0;
+		fm_apply(fm, c, out.opcode, fm_payload(c), c->req.len - WEFT_CCI_HDR);
+	}
+}
+
+void
+weft_fm_answer(struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len, uint64_t now_ns)
+{
+	struct fm_component *c;
+	struct weft_cci_hdr h;
+
+	fm->now_ns = now_ns;
+	if (path >= fm->cfg.n_paths)
+		return;
+	c = &fm->component[path];
+	if (c->state == WEFT_FM_QUARANTINED)
+		return;
+	if (weft_cci_get_hdr(&h, msg, len) != 0) {
+		if (c->req.is_out)
+			component_nonsense(fm, c);
+	} else if (h.is_response) {
+		component_answer(fm, c, &h, msg + WEFT_CCI_HDR, h.len);
+	} else if (h.opcode == WEFT_CCI_EVENT_NOTIFICATION) {
+		c->is_dirty = true;
+	}
+}
+
+/* Time-outs, and the next look. */
+void
+fm_component_poll(struct weft_fm *fm, struct fm_component *c)
+{
+	if (c->req.is_out) {
+		if (fm->now_ns < c->req.at_ns)
+			return;
+		if (c->req.is_held)
+			component_transmit(fm, c);
+		else
+			component_timeout(fm, c);
+		return;
+	}
+	if (c->state == WEFT_FM_QUARANTINED ||
+		(fm->now_ns < c->look_ns && !(c->is_dirty && c->state == WEFT_FM_READY)))
+		return;
+	if (c->state == WEFT_FM_READY) {
+		c->is_poll = true;
+		c->is_dirty = false;
+	}
+	component_read_on(fm, c);
+}
+
+uint64_t
+fm_component_next_ns(const struct fm_component *c)
+{
+	if (c->req.is_out)
+		return c->req.at_ns;
+	if (c->state == WEFT_FM_QUARANTINED)
+		return UINT64_MAX;
+	return c->is_dirty && c->state == WEFT_FM_READY ? 0 : c->look_ns;
+}
+
+void
+fm_component_free(struct fm_component *c)
+{
+	if (c->sw != NULL) {
+		free(c->sw->drt);
+		free(c->sw->target);
+	}
+	if (c->gfd != NULL) {
+		free(c->gfd->extent);
+		free(c->gfd->sat);
+	}
+	free(c->sw);
+	free(c->gfd);
+	c->sw = NULL;
+	c->gfd = NULL;
+}

@@ -1,0 +1,610 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * The manager over fabrics in memory: it converges on what is desired, whatever messages are lost
+ * and wherever it is killed, and the result is the true graph without what is foreign or reported
+ * by one end only (fabric.md sections 6.3, 6.4 and (d) 6). That no write opens what the intent
+ * forbids is asserted where writes arrive (fake.c).
+ */
+
+#include "fake.h"
+
+#define MS UINT64_C(1000000)
+#define SECOND UINT64_C(1000000000)
+#define NODES 1200
+#define EXTENTS 64
+#define RIGHTS 4096
+
+static const struct weft_fm_intent no_intent;
+
+/* Events by kind; the last of each. */
+struct log {
+	unsigned int n[WEFT_FM_EVENT_CONVERGED + 1];
+	struct weft_fm_event last[WEFT_FM_EVENT_CONVERGED + 1];
+};
+
+static struct log log_of;
+
+static void
+log_event(void *arg, const struct weft_fm_event *e)
+{
+	struct log *l = arg;
+
+	l->n[e->kind]++;
+	l->last[e->kind] = *e;
+}
+
+static struct weft_fm *
+manager(struct fake *f)
+{
+	const struct weft_fm_cfg cfg = {
+		.uuid = { 1, 2, 3 },
+		.pid = WEFT_FM_PID,
+		.n_paths = f->n_components,
+		.tries = 4,
+		.timeout_ns = 20 * MS,
+		.poll_ns = 100 * MS,
+		.retry_ns = 500 * MS,
+		.drain_ns = 10 * MS,
+		.transport = { f, fake_send },
+		.on_event = log_event,
+		.event_arg = &log_of,
+	};
+	struct weft_fm *fm = weft_fm_new(&cfg, f->now_ns);
+
+	f->manager++;
+	assert_non_null(fm);
+	if (f->intent == NULL)
+		f->intent = &no_intent;
+	else
+		weft_fm_set_intent(fm, f->intent, "test");
+	memset(&log_of, 0, sizeof(log_of));
+	return fm;
+}
+
+static bool
+is_usable(const struct fake_component *c)
+{
+	static const uint8_t mine[16] = { 1, 2, 3 };
+
+	return !c->is_dead && !c->is_mad && memcmp(c->fm_uuid, mine, 16) == 0;
+}
+
+/* Whether a cable is part of the graph. */
+static bool
+is_linked(const struct fake *f, unsigned int a, unsigned int p)
+{
+	const struct fake_port *port = &f->component[a].port[p];
+	const struct fake_component *far = &f->component[port->far_component];
+
+	if (!port->is_up || !is_usable(&f->component[a]))
+		return false;
+	if (port->far == FAKE_HOST)
+		return true;
+	return port->far == FAKE_COMPONENT && port->far_component != a && !port->is_silent &&
+	       is_usable(far) && (far->is_gfd || !far->port[port->far_port].is_silent);
+}
+
+/* Switches that a switch reaches by links of the graph. */
+static void
+flood(const struct fake *f, unsigned int at, bool *seen)
+{
+	seen[at] = true;
+	for (unsigned int p = 0; p < f->component[at].n_ports; p++) {
+		const struct fake_port *port = &f->component[at].port[p];
+
+		if (is_linked(f, at, p) && port->far == FAKE_COMPONENT &&
+			port->far_component < f->n_switches && !seen[port->far_component])
+			flood(f, port->far_component, seen);
+	}
+}
+
+/* Where a message for a PID ends that begins at a switch: -1 nowhere. */
+static int
+follow(const struct fake *f, unsigned int at, uint16_t dpid, unsigned int *port)
+{
+	for (unsigned int n = 0; n <= f->n_switches; n++) {
+		const int out = weft_drt_port(&f->component[at].drt, dpid);
+
+		if (out < 0)
+			return (int)at;
+		*port = (unsigned int)out;
+		if (!is_linked(f, at, *port) ||
+			f->component[at].port[out].far_component >= f->n_switches ||
+			f->component[at].port[out].far == FAKE_HOST)
+			return (int)at;
+		at = f->component[at].port[out].far_component;
+	}
+	return -1;
+}
+
+/* PID of what is behind a port of the graph that is an end, or none. */
+static uint16_t
+end_pid(const struct fake *f, unsigned int a, unsigned int p)
+{
+	const struct fake_port *port = &f->component[a].port[p];
+
+	if (!is_linked(f, a, p))
+		return WEFT_FM_NO_PID;
+	if (port->far == FAKE_HOST)
+		return port->pid;
+	return f->component[port->far_component].is_gfd ? f->component[port->far_component].pid
+	                                                : WEFT_FM_NO_PID;
+}
+
+/* The tables against the true graph: every end is reached from where it can be, by its own port. */
+static void
+check_routes(const struct fake *f)
+{
+	bool *seen = calloc(f->n_components, sizeof(*seen));
+	bool used[WEFT_PIDS] = { false };
+	unsigned int port = 0;
+
+	assert_non_null(seen);
+	for (unsigned int a = 0; a < f->n_components; a++) {
+		const struct fake_component *c = &f->component[a];
+
+		if (!is_usable(c))
+			continue;
+		assert_true(c->pid < WEFT_FM_NO_PID && !used[c->pid]);
+		used[c->pid] = true;
+		for (unsigned int p = 0; p < c->n_ports && a < f->n_switches; p++) {
+			if (c->port[p].far != FAKE_HOST || !is_linked(f, a, p))
+				continue;
+			assert_true(c->port[p].pid < WEFT_FM_NO_PID && !used[c->port[p].pid]);
+			used[c->port[p].pid] = true;
+		}
+	}
+	for (unsigned int a = 0; a < f->n_switches; a++) {
+		memset(seen, 0, f->n_components);
+		if (!is_usable(&f->component[a]))
+			continue;
+		flood(f, a, seen);
+		for (unsigned int b = 0; b < f->n_switches; b++) {
+			for (unsigned int p = 0; p < f->component[b].n_ports; p++) {
+				const uint16_t pid = end_pid(f, b, p);
+
+				if (pid == WEFT_FM_NO_PID)
+					continue;
+				if (!seen[b]) {
+					assert_int_equal(
+						weft_drt_port(&f->component[a].drt, pid), -1);
+					continue;
+				}
+				assert_int_equal(follow(f, a, pid, &port), b);
+				assert_int_equal(port, p);
+			}
+		}
+		/* Nobody else has rows. */
+		for (uint16_t d = 0; d < WEFT_FM_NO_PID; d++)
+			assert_true(used[d] || weft_drt_port(&f->component[a].drt, d) < 0);
+	}
+	free(seen);
+}
+
+static void
+check_links(const struct fake *f, const struct weft_fm *fm)
+{
+	for (unsigned int a = 0; a < f->n_switches; a++) {
+		for (unsigned int p = 0; p < f->component[a].n_ports; p++) {
+			struct weft_fm_port port;
+
+			if (!is_usable(&f->component[a]))
+				continue;
+			assert_int_equal(weft_fm_port(fm, a, (uint8_t)p, &port), 0);
+			assert_int_equal(port.is_linked, is_linked(f, a, p));
+		}
+	}
+}
+
+/* A drawn fabric: switches joined at random, ends, and what fabric.md section 6.4 lists. */
+static void
+draw(struct fake *f, struct weft_rand *rand, bool has_trouble)
+{
+	const unsigned int n = 1 + (unsigned int)weft_rand_below(rand, 7);
+	const unsigned int n_gfds = (unsigned int)weft_rand_below(rand, 5);
+
+	fake_init(f, n, n_gfds, weft_rand_u64(rand));
+	for (unsigned int i = 1; i < n; i++)
+		fake_join(f, i, (unsigned int)weft_rand_below(rand, i));
+	for (uint64_t k = weft_rand_below(rand, 6); k != 0 && n > 1; k--) {
+		const unsigned int a = (unsigned int)weft_rand_below(rand, n);
+		const unsigned int b = (unsigned int)weft_rand_below(rand, n - 1);
+
+		fake_join(f, a, b + (b >= a));
+	}
+	for (unsigned int g = n; g < n + n_gfds; g++)
+		fake_join(f, (unsigned int)weft_rand_below(rand, n), g);
+	for (uint64_t k = weft_rand_below(rand, 6); k != 0; k--)
+		fake_host(f, (unsigned int)weft_rand_below(rand, n));
+	for (unsigned int i = 0; has_trouble && i < f->n_components; i++) {
+		struct fake_component *c = &f->component[i];
+		const uint64_t what = weft_rand_below(rand, 16);
+
+		if (what == 0) {
+			c->fm_pid = 0x005;
+			memset(c->fm_uuid, 0x77, 16);
+		} else if (what == 1) {
+			c->is_dead = true;
+		} else if (what == 2) {
+			c->is_mad = true;
+		} else if (what == 3) {
+			c->n_busy = 5;
+		} else if (what == 4 && c->n_ports != 0) {
+			c->port[weft_rand_below(rand, c->n_ports)].is_silent = true;
+		} else if (what == 5) {
+			c->pid = 0x020; /* of a manager that is gone */
+		} else if (what == 6 && !c->is_gfd) {
+			(void)weft_drt_set(&c->drt, 0x321, 3);
+		}
+	}
+}
+
+static void
+draw_losses(struct fake *f, struct weft_rand *rand)
+{
+	f->lost = (unsigned int)weft_rand_below(rand, 60);
+	f->repeated = (unsigned int)weft_rand_below(rand, 60);
+	f->late = (unsigned int)weft_rand_below(rand, 30);
+}
+
+WEFT_TEST(drawn_fabrics_converge_to_the_true_graph)
+{
+	struct weft_rand rand;
+
+	weft_test_seed(&rand, __func__);
+	for (unsigned int k = 0; k < 60; k++) {
+		struct weft_fm *fm;
+		struct fake f;
+
+		draw(&f, &rand, true);
+		draw_losses(&f, &rand);
+		fm = manager(&f);
+		assert_true(fake_run(&f, fm, 600 * SECOND));
+		/* What was lost by chance comes back; then nothing is lost any more. */
+		f.lost = f.late = 0;
+		fake_pass(&f, fm, 20 * SECOND);
+		assert_true(weft_fm_is_converged(fm));
+		check_routes(&f);
+		check_links(&f, fm);
+		weft_fm_free(fm);
+		fake_free(&f);
+	}
+}
+
+WEFT_TEST(a_manager_killed_anywhere_is_followed_by_another)
+{
+	struct weft_rand rand;
+
+	weft_test_seed(&rand, __func__);
+	for (unsigned int k = 0; k < 30; k++) {
+		struct weft_fm *fm;
+		struct fake f;
+
+		draw(&f, &rand, false);
+		fm = manager(&f);
+		for (unsigned int n = 0; n < 60; n++) {
+			if (fake_run_sends(&f, fm, 1 + weft_rand_below(&rand, 60)))
+				break;
+			weft_fm_free(fm);
+			fm = manager(&f);
+		}
+		assert_true(fake_run(&f, fm, f.now_ns + 100 * SECOND));
+		check_routes(&f);
+		check_links(&f, fm);
+		/* Who begins once more finds nothing to do. */
+		weft_fm_free(fm);
+		fm = manager(&f);
+		assert_true(fake_run(&f, fm, f.now_ns + 100 * SECOND));
+		assert_int_equal(log_of.n[WEFT_FM_EVENT_WRITE], 0);
+		weft_fm_free(fm);
+		fake_free(&f);
+	}
+}
+
+/* Memory of groups of each GFD, and who may reach it: hosts of the first fabric below. */
+struct memory {
+	struct weft_fm_extent extent[EXTENTS];
+	struct weft_fm_right right[RIGHTS];
+	struct weft_fm_node node[64];
+	struct weft_fm_intent intent;
+};
+
+/* Two switches, three GFDs, two hosts with PIDs of their own. */
+static void
+small(struct fake *f, struct memory *m)
+{
+	fake_init(f, 2, 3, 5);
+	fake_join(f, 0, 1);
+	for (unsigned int g = 2; g < 5; g++)
+		fake_join(f, g % 2, g);
+	fake_host(f, 0);
+	fake_host(f, 1);
+	memset(m, 0, sizeof(*m));
+	for (unsigned int i = 0; i < 5; i++) {
+		m->node[i] =
+			(struct weft_fm_node){ .kind = i < 2 ? WEFT_TOPO_SWITCH : WEFT_TOPO_GFD,
+				.pid = (uint16_t)(0x300 + i),
+				.path = i };
+		snprintf(m->node[i].name, sizeof(m->node[i].name), "n%u", i);
+	}
+	for (unsigned int h = 0; h < 2; h++)
+		m->node[5 + h] = (struct weft_fm_node){ .name = { 'h', (char)('0' + h) },
+			.kind = WEFT_TOPO_HOST,
+			.pid = (uint16_t)(0x101 + h),
+			.path = WEFT_FM_NO_PATH,
+			.at_path = h,
+			.at_port = (uint8_t)(f->component[h].n_ports - 1) };
+	m->intent = (struct weft_fm_intent){ .is_closed = true,
+		.has_memory = true,
+		.n_nodes = 7,
+		.node = m->node,
+		.extent = m->extent,
+		.right = m->right };
+	f->intent = &m->intent;
+}
+
+static void
+draw_memory(struct memory *m, struct weft_rand *rand)
+{
+	m->intent.n_extents = m->intent.n_rights = 0;
+	for (unsigned int g = 2; g < 5; g++) {
+		uint64_t dpa = FAKE_BLOCK * weft_rand_below(rand, 4);
+
+		for (uint64_t k = weft_rand_below(rand, 8); k != 0; k--) {
+			struct weft_fm_extent *e = &m->extent[m->intent.n_extents++];
+
+			*e = (struct weft_fm_extent){ .path = g,
+				.group = (uint16_t)weft_rand_below(rand, 3),
+				.dpa = dpa,
+				.len = FAKE_BLOCK * (1 + weft_rand_below(rand, 4)) };
+			e->tag[0] = (uint8_t)weft_rand_below(rand, 2);
+			dpa += e->len + FAKE_BLOCK * weft_rand_below(rand, 2);
+		}
+		for (uint16_t h = 0x101; h <= 0x102; h++)
+			m->right[m->intent.n_rights++] =
+				(struct weft_fm_right){ g, h, (uint32_t)weft_rand_below(rand, 8) };
+	}
+}
+
+static void
+check_memory(const struct fake *f, const struct memory *m)
+{
+	for (unsigned int g = 2; g < 5; g++) {
+		const struct fake_component *c = &f->component[g];
+		uint64_t have = 0, want = 0;
+
+		for (unsigned int i = 0; i < c->n_extents; i++)
+			have += c->extent[i].len;
+		for (unsigned int i = 0; i < m->intent.n_extents; i++)
+			want += m->extent[i].path == g ? m->extent[i].len : 0;
+		assert_int_equal(have, want);
+		for (unsigned int p = 0; p < WEFT_PIDS; p++) {
+			uint32_t groups = 0;
+
+			for (unsigned int i = 0; i < m->intent.n_rights; i++)
+				if (m->right[i].path == g && m->right[i].pid == p)
+					groups |= m->right[i].groups;
+			assert_int_equal(c->sat[p], groups);
+		}
+	}
+}
+
+WEFT_TEST(memory_and_rights_follow_what_is_desired)
+{
+	static struct memory m;
+	struct weft_rand rand;
+	struct weft_fm *fm;
+	struct fake f;
+
+	weft_test_seed(&rand, __func__);
+	small(&f, &m);
+	draw_memory(&m, &rand);
+	fm = manager(&f);
+	for (unsigned int k = 0; k < 60; k++) {
+		draw_losses(&f, &rand);
+		/* Killed or not, in the middle of the last change. */
+		if (k % 3 == 2) {
+			(void)fake_run_sends(&f, fm, weft_rand_below(&rand, 30));
+			weft_fm_free(fm);
+			fm = manager(&f);
+		}
+		assert_true(fake_run(&f, fm, f.now_ns + 600 * SECOND));
+		f.lost = f.late = 0;
+		fake_pass(&f, fm, 10 * SECOND);
+		assert_true(weft_fm_is_converged(fm));
+		check_memory(&f, &m);
+		check_routes(&f);
+		draw_memory(&m, &rand);
+		weft_fm_set_intent(fm, &m.intent, "drawn");
+	}
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(pids_are_those_of_the_intent)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	small(&f, &m);
+	f.component[0].port[2].pid = 0x102; /* of somebody else, from before */
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	for (unsigned int i = 0; i < 5; i++)
+		assert_int_equal(f.component[i].pid, 0x300 + i);
+	for (unsigned int h = 0; h < 2; h++)
+		assert_int_equal(f.component[h].port[m.node[5 + h].at_port].pid, 0x101 + h);
+	/* And new ones. */
+	m.node[1].pid = 0x055;
+	m.node[5].pid = 0x102;
+	m.node[6].pid = 0x101;
+	weft_fm_set_intent(fm, &m.intent, "other numbers");
+	assert_true(fake_run(&f, fm, f.now_ns + 10 * SECOND));
+	assert_int_equal(f.component[1].pid, 0x055);
+	assert_int_equal(f.component[0].port[m.node[5].at_port].pid, 0x102);
+	check_routes(&f);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(a_plan_is_what_will_be_sent)
+{
+	static struct memory m;
+	struct log plan = { 0 };
+	struct weft_rand rand;
+	struct weft_fm *fm;
+	struct fake f;
+	unsigned int n;
+
+	weft_test_seed(&rand, __func__);
+	small(&f, &m);
+	draw_memory(&m, &rand);
+	fm = manager(&f);
+	assert_int_equal(weft_fm_plan(fm, &m.intent, log_event, &plan), -EAGAIN);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	for (unsigned int k = 0; k < 20; k++) {
+		draw_memory(&m, &rand);
+		memset(&plan, 0, sizeof(plan));
+		assert_int_equal(weft_fm_plan(fm, &m.intent, log_event, &plan), 0);
+		n = log_of.n[WEFT_FM_EVENT_WRITE];
+		weft_fm_set_intent(fm, &m.intent, "as planned");
+		assert_true(fake_run(&f, fm, f.now_ns + 10 * SECOND));
+		assert_int_equal(log_of.n[WEFT_FM_EVENT_WRITE] - n, plan.n[WEFT_FM_EVENT_WRITE]);
+		check_memory(&f, &m);
+	}
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(a_switch_that_dies_is_routed_around)
+{
+	unsigned int before[4];
+	struct weft_fm *fm;
+	struct fake f;
+	uint64_t at;
+
+	/* Two ways from a host to a GFD. */
+	fake_init(&f, 4, 1, 3);
+	fake_join(&f, 0, 1);
+	fake_join(&f, 0, 2);
+	fake_join(&f, 1, 3);
+	fake_join(&f, 2, 3);
+	fake_join(&f, 3, 4);
+	fake_host(&f, 0);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	check_routes(&f);
+	for (unsigned int i = 0; i < 4; i++)
+		before[i] = f.component[i].n_drt_writes;
+	f.component[1].is_dead = true;
+	fake_set_up(&f, 1, 0, false);
+	fake_set_up(&f, 1, 1, false);
+	at = f.now_ns;
+	while (f.component[0].n_drt_writes == before[0] && f.now_ns < at + SECOND)
+		fake_pass(&f, fm, 10 * MS);
+	assert_true(fake_run(&f, fm, at + SECOND));
+	check_routes(&f);
+	/* It is back, with nothing. */
+	f.component[1].is_dead = false;
+	fake_reboot(&f, 1);
+	fake_set_up(&f, 1, 0, true);
+	fake_set_up(&f, 1, 1, true);
+	fake_pass(&f, fm, 3 * SECOND);
+	assert_true(weft_fm_is_converged(fm));
+	assert_true(is_usable(&f.component[1]));
+	check_routes(&f);
+	check_links(&f, fm);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(each_trouble_has_its_line)
+{
+	struct weft_fm_component c;
+	struct weft_fm *fm;
+	struct fake f;
+
+	fake_init(&f, 7, 0, 3);
+	for (unsigned int i = 1; i < 7; i++)
+		fake_join(&f, 0, i);
+	f.component[1].fm_pid = 5;
+	memset(f.component[1].fm_uuid, 9, 16);
+	f.component[2].is_mad = true;
+	f.component[3].serial = f.component[4].serial;
+	f.component[5].port[0].is_silent = true;
+	f.component[6].is_dead = true;
+	/* A cable from a switch to itself. */
+	fake_join(&f, 0, 0);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_FOREIGN], 1);
+	assert_int_equal(log_of.last[WEFT_FM_EVENT_FOREIGN].path, 1);
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_QUARANTINE], 1);
+	assert_int_equal(log_of.last[WEFT_FM_EVENT_QUARANTINE].path, 2);
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_DUPLICATE], 2);
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_LOST], 1);
+	assert_int_equal(log_of.last[WEFT_FM_EVENT_LOST].path, 6);
+	assert_true(log_of.n[WEFT_FM_EVENT_LINK] >= 3);
+	check_links(&f, fm);
+	assert_int_equal(weft_fm_component(fm, 2, &c), 0);
+	assert_int_equal(c.state, WEFT_FM_QUARANTINED);
+	assert_int_equal(weft_fm_component(fm, 7, &c), -EINVAL);
+	/* Mended, all of them. */
+	f.component[1].fm_pid = WEFT_FM_NO_PID;
+	memset(f.component[1].fm_uuid, 0, 16);
+	f.component[2].is_mad = false;
+	weft_fm_reset_path(fm, 2, f.now_ns);
+	f.component[3].serial = 77;
+	f.component[5].port[0].is_silent = f.component[6].is_dead = false;
+	fake_pass(&f, fm, 10 * SECOND);
+	assert_true(weft_fm_is_converged(fm));
+	for (unsigned int i = 0; i < 7; i++)
+		assert_true(is_usable(&f.component[i]));
+	check_routes(&f);
+	check_links(&f, fm);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(a_large_fabric_is_found_in_seconds_and_changed_in_few_commands)
+{
+	const unsigned int n = 64, n_gfds = 256, n_hosts = 256;
+	struct weft_fm *fm;
+	struct fake f;
+	unsigned int n_changed = 0;
+	unsigned int before[64];
+	clock_t begin = clock();
+	double seconds;
+
+	fake_init(&f, n, n_gfds, 11);
+	/* Two layers: 48 switches with ends, each to four of 16. */
+	for (unsigned int i = 0; i < 48; i++)
+		for (unsigned int k = 0; k < 4; k++)
+			fake_join(&f, 16 + i, (i + 4 * k) % 16);
+	for (unsigned int g = 0; g < n_gfds; g++)
+		fake_join(&f, 16 + g % 48, n + g);
+	for (unsigned int h = 0; h < n_hosts; h++)
+		fake_host(&f, 16 + h % 48);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 100 * SECOND));
+	seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+	print_message("%llu messages, %.2f s of CPU\n", (unsigned long long)f.n_sent, seconds);
+	assert_true(seconds < 10);
+	check_routes(&f);
+	for (unsigned int i = 0; i < n; i++)
+		before[i] = f.component[i].n_drt_writes;
+	fake_set_up(&f, 16, 0, false);
+	fake_pass(&f, fm, SECOND);
+	assert_true(weft_fm_is_converged(fm));
+	check_routes(&f);
+	check_links(&f, fm);
+	for (unsigned int i = 0; i < n; i++)
+		n_changed += f.component[i].n_drt_writes != before[i];
+	print_message("one link less: %u of %u switches were sent tables\n", n_changed, n);
+	assert_true(n_changed >= 1 && n_changed < n);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
