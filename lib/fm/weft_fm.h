@@ -109,7 +109,7 @@ struct weft_fm_right {
 struct weft_fm_intent {
 	uint8_t routing; /**< enum weft_topo_routing */
 	bool is_closed; /**< hosts that are not among the nodes get neither PID nor routes */
-	/** Extents and rights are all that GFDs are to have; otherwise they are left as they are. */
+	/** Extents and rights are all that GFDs are to have; false: GFDs are left as they are. */
 	bool has_memory;
 	uint16_t n_nodes;
 	uint32_t n_extents, n_rights;

@@ -10,6 +10,7 @@ declare -A pages=([weftd]=doc/weftd.md [weft-sim]="doc/sim.md doc/experiment.md"
 	[weft-gen]=doc/replay.md [weft-bench]=doc/bench.md [weft-sig]=doc/signature.md [weft-load]=doc/weft-load.md
 	[weftctl]=doc/weftctl.md)
 [ ! -x "$app/weft-fuse" ] || pages[weft-fuse]=doc/weft-fuse.md # where libfuse 3 is
+[ ! -x "$app/weft-fm" ] || pages[weft-fm]=doc/fm.md # where SQLite is
 
 # has FILE WORD: the option, and not one whose name goes on
 has() { grep -qE -- "(^|[^a-z-])$2([^a-z0-9-]|\$)" "$1"; }

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Operators: lines of JSON over a socket of mode 0600, a request and an answer each (doc/fm.md).
+ * Bounded in number, in the size of a line and in what may wait to be read.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "manager.h"
+#include "weft_cci.h"
+#include "weft_socket.h"
+
+#define OPERATE_MAX (OPERATE_FDS - 1)
+#define OPERATE_LINE 4096
+#define OPERATE_HISTORY 1000
+
+struct operate_one {
+	int fd; /* -1: free */
+	uid_t uid;
+	size_t n_in;
+	char in[OPERATE_LINE];
+	char *out; /* an answer that is not whole there yet */
+	size_t n_out, sent;
+};
+
+static struct {
+	int fd;
+	char path[WEFT_SOCKET_PATH_MAX];
+	struct operate_one one[OPERATE_MAX];
+} operate = { .fd = -1 };
+
+void
+operate_init(struct manager *m, const char *folder)
+{
+	int rc = -ENAMETOOLONG;
+
+	(void)m;
+	for (unsigned int i = 0; i < OPERATE_MAX; i++)
+		operate.one[i].fd = -1;
+	if (snprintf(operate.path, sizeof(operate.path), "%s/" MANAGER_SOCKET, folder) <
+		(int)sizeof(operate.path))
+		rc = weft_socket_listen_stream(operate.path);
+	if (rc == -EADDRINUSE)
+		cli_fail("%s: another weft-fm serves it: expected one manager a run folder",
+			operate.path);
+	if (rc < 0)
+		cli_fail("%s: %s", operate.path, strerror(-rc));
+	operate.fd = rc;
+}
+
+static void
+operate_close(struct operate_one *o)
+{
+	close(o->fd);
+	free(o->out);
+	*o = (struct operate_one){ .fd = -1 };
+}
+
+void
+operate_fini(void)
+{
+	if (operate.fd < 0)
+		return;
+	for (unsigned int i = 0; i < OPERATE_MAX; i++)
+		if (operate.one[i].fd >= 0)
+			operate_close(&operate.one[i]);
+	close(operate.fd);
+	unlink(operate.path);
+	operate.fd = -1;
+}
+
+unsigned int
+operate_fds(struct pollfd *fd)
+{
+	unsigned int n = 0;
+
+	if (operate.fd < 0)
+		return 0;
+	fd[n++] = (struct pollfd){ .fd = operate.fd, .events = POLLIN };
+	for (unsigned int i = 0; i < OPERATE_MAX; i++)
+		if (operate.one[i].fd >= 0)
+			fd[n++] = (struct pollfd){ .fd = operate.one[i].fd,
+				.events = operate.one[i].out != NULL ? POLLOUT : POLLIN };
+	return n;
+}
+
+static json_t *
+operate_refuse(const char *fmt, const char *a)
+{
+	json_t *text = json_sprintf(fmt, a);
+
+	return json_pack("{s:b, s:o}", "ok", 0, "error", text);
+}
+
+static json_t *
+operate_result(json_t *result)
+{
+	return json_pack("{s:b, s:o}", "ok", 1, "result", result);
+}
+
+static const struct {
+	const char *noun;
+	json_t *(*report)(const struct manager *m);
+} operate_nouns[] = {
+	{ "fabric", report_fabric },
+	{ "switch", report_switches },
+	{ "port", report_ports },
+	{ "pid", report_pids },
+	{ "route", report_routes },
+	{ "gfd", report_gfds },
+	{ "extents", report_extents },
+	{ "events", report_events },
+};
+
+static json_t *
+operate_show(struct manager *m, const struct operate_one *o, const json_t *request)
+{
+	const char *what = json_string_value(json_object_get(request, "what"));
+
+	(void)o;
+	for (unsigned int i = 0; what != NULL && i < WEFT_ARRAY_SIZE(operate_nouns); i++)
+		if (strcmp(operate_nouns[i].noun, what) == 0)
+			return operate_result(operate_nouns[i].report(m));
+	return operate_refuse("what: expected fabric, switch, port, pid, route, gfd, extents or "
+			      "events, got \"%s\"",
+		what == NULL ? "" : what);
+}
+
+static int
+operate_node(const struct manager *m, const json_t *request, const char *key)
+{
+	const char *name = json_string_value(json_object_get(request, key));
+
+	return name == NULL ? -1 : weft_topo_find(m->topo, name);
+}
+
+static json_t *
+operate_path(struct manager *m, const struct operate_one *o, const json_t *request)
+{
+	const int from = operate_node(m, request, "from"), to = operate_node(m, request, "to");
+	json_t *way;
+
+	(void)o;
+	if (from < 0 || to < 0 || from == to)
+		return operate_refuse("%s: expected the names of two nodes of the fabric", "path");
+	way = report_path(m, (unsigned int)from, (unsigned int)to);
+	if (json_is_array(way))
+		return operate_result(way);
+	return json_pack("{s:b, s:o}", "ok", 0, "error", way);
+}
+
+static json_t *
+operate_history(struct manager *m, const struct operate_one *o, const json_t *request)
+{
+	const json_int_t n = json_integer_value(json_object_get(request, "n"));
+
+	(void)o;
+	return operate_result(store_history(
+		m->store, n < 1 || n > OPERATE_HISTORY ? OPERATE_HISTORY : (unsigned int)n));
+}
+
+struct operate_plan {
+	const struct manager *m;
+	json_t *list;
+};
+
+static void
+operate_plan_event(void *arg, const struct weft_fm_event *e)
+{
+	struct operate_plan *p = arg;
+
+	if (e->kind == WEFT_FM_EVENT_WRITE)
+		json_array_append_new(p->list,
+			json_pack("{s:s, s:s, s:s}", "node", intent_name(&p->m->intent, e->path),
+				"command", weft_cci_opcode_name(e->opcode), "what", e->text));
+}
+
+/* Commands that the desired state as it is now would need. */
+static json_t *
+operate_plan(struct manager *m)
+{
+	struct operate_plan p = { m, json_array() };
+	const int rc = weft_fm_plan(m->fm, &m->intent.want, operate_plan_event, &p);
+
+	if (rc == 0)
+		return operate_result(p.list);
+	json_decref(p.list);
+	return operate_refuse(
+		"%s: the fabric is changing or a component refuses: try again when it has settled",
+		"plan");
+}
+
+/* Drain a node, or end that; with "plan" only say which commands it would take. */
+static json_t *
+operate_drain(struct manager *m, const struct operate_one *o, const json_t *request)
+{
+	const int node = operate_node(m, request, "node");
+	const bool is_drained = !json_is_false(json_object_get(request, "on"));
+	struct weft_fm_node *want;
+	char who[32], why[96];
+	json_t *answer;
+	bool before;
+
+	if (node < 0)
+		return operate_refuse("%s: expected the name of a node of the fabric", "drain");
+	want = &m->intent.node[node];
+	before = want->is_drained;
+	want->is_drained = is_drained;
+	if (json_is_true(json_object_get(request, "plan"))) {
+		answer = operate_plan(m);
+		want->is_drained = before;
+		return answer;
+	}
+	if (store_set_drained(m->store, want->name, is_drained) != 0) {
+		want->is_drained = before;
+		return operate_refuse("%s: the store cannot be written", "drain");
+	}
+	snprintf(who, sizeof(who), "uid %u", (unsigned int)o->uid);
+	snprintf(why, sizeof(why), "%s: %s %s", who, is_drained ? "drain" : "undrain", want->name);
+	store_audit(m->store, who, is_drained ? "drain" : "undrain", want->name, 0,
+		"asked by an operator");
+	weft_fm_set_intent(m->fm, &m->intent.want, why);
+	return operate_result(json_pack("{s:s, s:b}", "node", want->name, "drained", is_drained));
+}
+
+static const struct {
+	const char *cmd;
+	json_t *(*run)(struct manager *m, const struct operate_one *o, const json_t *request);
+} operate_commands[] = {
+	{ "show", operate_show },
+	{ "path", operate_path },
+	{ "history", operate_history },
+	{ "drain", operate_drain },
+};
+
+static json_t *
+operate_answer(struct manager *m, const struct operate_one *o, const char *line, size_t len)
+{
+	json_error_t err;
+	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, &err);
+	const char *cmd = json_string_value(json_object_get(request, "cmd"));
+	json_t *answer = NULL;
+
+	for (unsigned int i = 0; cmd != NULL && i < WEFT_ARRAY_SIZE(operate_commands); i++)
+		if (strcmp(operate_commands[i].cmd, cmd) == 0)
+			answer = operate_commands[i].run(m, o, request);
+	if (answer == NULL)
+		answer = operate_refuse(
+			"expected an object with cmd: show, path, history or drain, got %s",
+			cmd == NULL ? "none" : "another");
+	json_decref(request);
+	return answer;
+}
+
+static void
+operate_accept(void)
+{
+	int fd;
+
+	while ((fd = accept4(operate.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		struct operate_one *o = NULL;
+		struct ucred who = { 0 };
+		socklen_t len = sizeof(who);
+
+		for (unsigned int i = 0; o == NULL && i < OPERATE_MAX; i++)
+			if (operate.one[i].fd < 0)
+				o = &operate.one[i];
+		/* The socket is of mode 0600; a passed descriptor is another way in. */
+		if (o == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 ||
+			(who.uid != geteuid() && who.uid != 0)) {
+			close(fd);
+			continue;
+		}
+		o->fd = fd;
+		o->uid = who.uid;
+	}
+}
+
+/* False: the other end has gone. */
+static bool
+operate_send(struct operate_one *o)
+{
+	while (o->out != NULL) {
+		const ssize_t n = send(
+			o->fd, o->out + o->sent, o->n_out - o->sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (n < 0)
+			return errno == EAGAIN || errno == EINTR;
+		o->sent += (size_t)n;
+		if (o->sent < o->n_out)
+			continue;
+		free(o->out);
+		o->out = NULL;
+		o->n_out = o->sent = 0;
+	}
+	return true;
+}
+
+/* A request is read when the answer to the one before has gone. False: close it. */
+static bool
+operate_serve(struct manager *m, struct operate_one *o)
+{
+	ssize_t n;
+	char *end;
+	json_t *answer;
+
+	if (!operate_send(o))
+		return false;
+	if (o->out != NULL)
+		return true;
+	n = recv(o->fd, o->in + o->n_in, sizeof(o->in) - o->n_in, MSG_DONTWAIT);
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		return false;
+	o->n_in += n > 0 ? (size_t)n : 0;
+	end = memchr(o->in, '\n', o->n_in);
+	if (end == NULL)
+		return o->n_in < sizeof(o->in);
+	answer = operate_answer(m, o, o->in, (size_t)(end - o->in));
+	o->out = json_dumps(answer, JSON_COMPACT);
+	json_decref(answer);
+	if (o->out == NULL)
+		return false;
+	o->n_out = strlen(o->out);
+	o->out[o->n_out++] = '\n'; /* in place of the 0 */
+	o->n_in -= (size_t)(end + 1 - o->in);
+	memmove(o->in, end + 1, o->n_in);
+	return operate_send(o);
+}
+
+void
+operate_turn(struct manager *m, uint64_t now_ns)
+{
+	(void)now_ns;
+	if (operate.fd < 0)
+		return;
+	operate_accept();
+	for (unsigned int i = 0; i < OPERATE_MAX; i++)
+		if (operate.one[i].fd >= 0 && !operate_serve(m, &operate.one[i]))
+			operate_close(&operate.one[i]);
+}

@@ -1,0 +1,162 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weft-fm over components in memory, at the sockets that daemons would serve: a fabric with empty tables becomes that of
+# the file, a manager that is killed is followed by another, a dead switch is routed around, operators see and steer.
+. "$(dirname "$0")/lib.sh"
+[ -x "$app/weft-fm" ] || skip "weft-fm is not built: SQLite is not there"
+components=$WEFT_BUILD/test/smoke/fm_components
+export XDG_RUNTIME_DIR=$work
+cd "$work"
+cat >lab.yaml <<-Y
+	fabric: managed
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, access: [red]}
+	  - {name: h1, kind: host, pid: 0x102, access: [red, blue]}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: s1, kind: switch, pid: 0x011}
+	  - {name: s2, kind: switch, pid: 0x012}
+	  - {name: s3, kind: switch, pid: 0x013}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}
+	links:
+	  - {a: h0, b: s0}
+	  - {a: s0, b: s1}
+	  - {a: s0, b: s2}
+	  - {a: s1, b: s3}
+	  - {a: s2, b: s3}
+	  - {a: s3, b: g0}
+	  - {a: s3, b: g1}
+	  - {a: h1, b: s1}
+	groups:
+	  - {name: red, ranges: [{gfd: g0, base: 0, size: 512K}, {gfd: g1, base: 0, size: 1M}]}
+	  - {name: blue, ranges: [{gfd: g0, base: 512K, size: 256K}]}
+Y
+run=$work/weft
+mkdir -m 700 -p "$run"
+"$app/weftd" --topology lab.yaml --check >/dev/null || die "the file"
+mkfifo orders
+"$components" lab.yaml "$run" <orders >answers 2>components.err &
+pids+=($!)
+exec 9>orders
+order() {
+	local n
+	n=$(wc -l <answers)
+	echo "$*" >&9
+	for _ in $(seq 100); do
+		[ "$(wc -l <answers)" -le "$n" ] || return 0
+		sleep 0.05
+	done
+	die "no answer to $*"
+}
+for _ in $(seq 100); do grep -q ready answers && break || sleep 0.05; done
+grep -q ready answers || die "components do not begin"
+
+fm=("$app/weft-fm" --topology lab.yaml --store sqlite:fm.db)
+misused 'expected --topology' "$app/weft-fm"
+misused 'expected sqlite:PATH' "$app/weft-fm" --topology lab.yaml --store nonesuch:x
+echo no database >bad.db
+for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
+refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
+
+# Killed again and again on the way, then once to the end.
+for ms in 002 004 007 012 020; do
+	"${fm[@]}" --once >killed.log 2>&1 &
+	sleep 0.$ms
+	{ kill -KILL $! && wait $!; } 2>/dev/null || true
+done
+timeout 30 "${fm[@]}" --once --json found.json >once.log 2>once.err || die "--once"
+[ "$(json found.json 'o["converged"], o["ready"], len(o["switches"]), len(o["gfds"])')" = "(True, 6, 4, 2)" ] || die "found"
+[ "$(json found.json '[p["node"] for p in o["pids"] if p["pid"] != p["desired"]]')" = "[]" ] || die "PIDs"
+[ "$(json found.json '[(e["gfd"], e["group"], e["dpa"], e["size"]) for e in o["extents"]]')" = \
+	"[('g0', 0, 0, 524288), ('g0', 1, 524288, 262144), ('g1', 0, 0, 1048576)]" ] || die "extents"
+[ "$(json found.json '[g["groups_open"] for g in o["gfds"]]')" = \
+	"[{'h0': '0x001', 'h1': '0x003'}, {'h0': '0x001', 'h1': '0x001'}]" ] || die "rights"
+# Once more, nothing is left to be done.
+timeout 30 "${fm[@]}" --once >again.log 2>&1 || die "--once again"
+! grep -q '^write' again.log || die "a second run wrote"
+[ "$(sqlite3 fm.db 'SELECT count(*) > 10 FROM audit WHERE who = "weft-fm"')" = 1 ] || die "no log of changes"
+# Without that store it is another manager, and nothing is its own.
+"$app/weft-fm" --topology lab.yaml --once --timeout 1 >other.log 2>other.err && die "another manager took it"
+grep -q '^foreign s0' other.log || die "foreign components are not said to be"
+
+# Now to stay.
+"${fm[@]}" >fm.log 2>fm.err &
+manager=$!
+pids+=("$manager")
+says() { # PATTERN: in the log within 5 s
+	for _ in $(seq 100); do
+		grep -qE "$1" fm.log && return 0
+		sleep 0.05
+	done
+	die "never said $1"
+}
+says '^converged'
+ask() { # JSON: the answer
+	/usr/bin/python3 -S -c 'import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(10)
+s.connect(sys.argv[1])
+s.sendall(sys.argv[2].encode() + b"\n")
+print(s.makefile().readline())' "$run/fm.sock" "$1" >answer.json
+}
+[ "$(stat -c %a "$run/fm.sock")" = 600 ] || die "others may connect"
+refuses 'another weft-fm serves it' "${fm[@]}"
+ask '{"cmd": "path", "from": "h0", "to": "g0"}'
+way=$(json answer.json 'o["result"][2]')
+[ "$(json answer.json 'o["result"]')" = "['h0', 's0', '$way', 's3', 'g0']" ] || die "way"
+other=$([ "$way" = s1 ] && echo s2 || echo s1)
+
+# The switch on the way dies: within a second and what it takes to notice, traffic has another.
+order dead "$way"
+for _ in $(seq 30); do
+	ask '{"cmd": "path", "from": "h0", "to": "g0"}'
+	[ "$(json answer.json 'o.get("result")')" = "['h0', 's0', '$other', 's3', 'g0']" ] && break
+	sleep 0.05
+done
+[ "$(json answer.json 'o.get("result")')" = "['h0', 's0', '$other', 's3', 'g0']" ] || die "not routed around $way"
+says "^lost $way"
+order alive "$way"
+says "^found $way: .*"
+for _ in $(seq 100); do
+	ask '{"cmd": "show", "what": "fabric"}'
+	[ "$(json answer.json 'o["result"]["converged"], o["result"]["ready"]')" = "(True, 6)" ] && break
+	sleep 0.05
+done
+[ "$(json answer.json 'o["result"]["converged"], o["result"]["ready"]')" = "(True, 6)" ] || die "$way is not taken back"
+
+# Drained on request; first only said what it would take.
+order down s0 "$way"
+order up s0 "$way"
+sleep 0.5
+ask "{\"cmd\": \"drain\", \"node\": \"$other\", \"plan\": true}"
+[ "$(json answer.json 'o["ok"] and len(o["result"]) > 0 and all(c["command"] == "Set DRT" for c in o["result"])')" = True ] ||
+	die "plan: $(cat answer.json)"
+ask "{\"cmd\": \"drain\", \"node\": \"$other\"}"
+[ "$(json answer.json 'o["ok"]')" = True ] || die "drain: $(cat answer.json)"
+for _ in $(seq 100); do
+	ask '{"cmd": "path", "from": "h0", "to": "g0"}'
+	[ "$(json answer.json 'o.get("result")')" = "['h0', 's0', '$way', 's3', 'g0']" ] && break
+	sleep 0.05
+done
+[ "$(json answer.json 'o.get("result")')" = "['h0', 's0', '$way', 's3', 'g0']" ] || die "$other is not drained"
+ask '{"cmd": "history", "n": 5}'
+[ "$(json answer.json 'len(o["result"]), o["result"][-1]["why"].endswith("drain '"$other"'")')" = "(5, True)" ] ||
+	die "history: $(cat answer.json)"
+
+# What operators may send.
+for bad in '{}' '[1' '{"cmd": "nonesuch"}' '{"cmd": "show"}' '{"cmd": "show", "what": 3}' '{"cmd": "path", "from": "h0", "to": "h0"}' \
+	'{"cmd": "drain", "node": "nonesuch"}' '{"cmd": "drain"}'; do
+	ask "$bad"
+	[ "$(json answer.json 'o["ok"], len(o["error"]) > 10')" = "(False, True)" ] || die "$bad was not refused"
+done
+for what in fabric switch port pid route gfd extents events; do
+	ask "{\"cmd\": \"show\", \"what\": \"$what\"}"
+	[ "$(json answer.json 'o["ok"] and len(o["result"]) > 0')" = True ] || die "show $what"
+done
+kill -TERM "$manager"
+wait "$manager" || die "does not end well"
+[ ! -e "$run/fm.sock" ] || die "leaves its socket"
+# Drained it stays, over the end of the manager.
+timeout 30 "${fm[@]}" --once --json found.json >once.log 2>once.err || die "--once, drained"
+[ "$(json found.json '[s["name"] for s in o["switches"] if s["drained"]]')" = "['$other']" ] || die "drain is forgotten"
+[ ! -s fm.err ] || die "$(cat fm.err)"
