@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Copyright (c) 2026 The Weft Authors
 """Write the vector files that the C unit tests read: crc.txt, data_crc.txt,
-fec.txt, slots.txt, ide.txt.
+fec.txt, slots.txt, ide.txt, cci.txt.
 
 The output depends on nothing but this code, so a difference under version control is a change
 of the formats. One record a line, fields separated by single spaces, # starts a comment line.
@@ -12,7 +12,7 @@ import argparse
 import os
 import random
 
-from weftmodel import crc, data_crc, fec, ide_ends, messages, mutate, traffic
+from weftmodel import cci_cases, crc, data_crc, fec, ide_ends, messages, mutate, traffic
 
 HEAD = "# made by test/model/vectors.py\n"
 
@@ -151,8 +151,13 @@ def ide_records():
         yield from lines
 
 
+def cci_records():
+    return cci_cases.vectors(random.Random("cci"))
+
+
 FILES = {"crc.txt": crc_records, "data_crc.txt": data_crc_records, "fec.txt": fec_records,
-         "slots.txt": slot_records, "ide.txt": ide_records}
+         "slots.txt": slot_records, "ide.txt": ide_records,
+         "cci.txt": cci_records}
 
 
 def text(name):

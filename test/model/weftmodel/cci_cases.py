@@ -16,19 +16,19 @@ def draw_field(rng, width):
 
 def draw_list(rng, item, room):
     most = room // item.width
-    count = rng.choice((0, 1, 2, rng.randint(0, min(most, 20)), most))
+    count = rng.choice((0, 1, min(2, most), rng.randint(0, min(most, 20)), most))
     if item.entry is bytes:
         return rng.randbytes(count)
     return [draw(rng, item.entry) if item.entry else draw_number(rng, item.width)
             for _ in range(count)]
 
 
-def draw(rng, layout):
-    """Values for every field; the count is right."""
+def draw(rng, layout, longest=cci.MAX_PAYLOAD):
+    """Values for every field of a payload; the count is right."""
     values = {}
     for f in layout.fields if layout else []:
         if isinstance(f, cci.List):
-            most = cci.MAX_PAYLOAD - layout.fixed
+            most = longest - layout.fixed
             if f.count:
                 width = next(g.width for g in layout.fields if g.name == f.count)
                 most = min(most, (2**(8 * width) - 1) * f.width)
@@ -112,6 +112,54 @@ class Lines:
             self.say("get", bytes(length).hex(), *got(layout, bytes(length)))
 
 
+def vectors(rng):
+    """Lines of test/vectors/cci.txt."""
+    yield "# message bytes header: a whole message"
+    yield "# both req|rsp opcode bytes text: a payload, there and back; bytes - for none. The text is"
+    yield "# fields in wire order; lists [1,2] or [a:b,a:b]; 16 bytes or more, lists of bytes in hex"
+    yield "# entry name bytes text: the same of what stands by itself"
+    yield "# read req|rsp opcode bytes text: reserved bytes are not 0"
+    yield "# bad req|rsp opcode bytes: its length is wrong, or a count"
+    for response, opcode, payload in ((0, 0x0001, b""), (1, 0x0001, bytes(range(18))),
+                                      (1, 0x5706, b""), (0, 0xC123, bytes(300))):
+        h = cci.Header(response, int(response and opcode == 0x5706), 0x5A, opcode, len(payload),
+                       int(response and opcode == 0x5706), 0xABCD * (1 - response))
+        yield f"message {(cci.put_header(h) + payload).hex()} {header_text(h)}"
+    for what, layout in payloads():
+        verb, name = what.split()
+        head = f"entry {name}" if verb == "entry" else f"both {what}"
+        for _ in range(2):
+            values = draw(rng, layout, short(layout))
+            data = cci.put(layout, values)
+            yield f"{head} {data.hex() or '-'} {text(layout, values) if layout else ''}".rstrip()
+        if verb == "entry" or layout and layout.list and layout.list[1:3] == (None, 1):
+            continue                        # the length of the last is never wrong
+        if layout and "r" in (f.name for f in layout.fields):
+            dirty = cci.put(layout, values, lambda n: b"\xFF" * n)
+            yield f"read {what} {dirty.hex()} {text(layout, values)}"
+        yield f"bad {what} {(data + bytes(1)).hex()}"
+        if data:
+            yield f"bad {what} {data[:-1].hex() or '-'}"
+
+
+def short(layout):
+    """Bytes of a payload with two or three entries."""
+    item = layout.list if layout else None
+    return (layout.fixed + (3 * item.width if item.width > 1 else 20)) if item else cci.MAX_PAYLOAD
+
+
+def header_text(h):
+    return " ".join(f"{name}={value}" for name, value in h._asdict().items())
+
+
+def payloads():
+    """[("req 5709" and so on, layout)], and entries that stand by themselves."""
+    return [(f"{side} {op:04x}", layout)
+            for side, layouts in (("req", cci.REQUEST), ("rsp", cci.RESPONSE))
+            for op, layout in layouts.items()] + \
+        [(f"entry {name}", cci.entry_layout(name)) for name in ("record", "lpi_vdm")]
+
+
 def header_lines(rng, count):
     out = []
     for _ in range(count):
@@ -123,18 +171,14 @@ def header_lines(rng, count):
         elif data[0] & 15 > 1:
             want = "error EINVAL"
         else:
-            want = " ".join(f"{name}={value}"
-                            for name, value in cci.get_header(data)._asdict().items())
+            want = header_text(cci.get_header(data))
         out.append((f"hdr {data.hex()}".rstrip(), (want,)))
     return out
 
 
 def scripts(rng, cases):
     """(name, [(line, answers allowed)]) of each payload, of entries, of headers"""
-    whats = [(f"{side} {op:04x}", layout)
-             for side, layouts in (("req", cci.REQUEST), ("rsp", cci.RESPONSE))
-             for op, layout in layouts.items()]
-    whats += [(f"entry {name}", cci.entry_layout(name)) for name in ("record", "lpi_vdm")]
+    whats = payloads()
     each = max(1, cases // len(whats))
     for what, layout in whats:
         lines = Lines(rng, what, layout)
