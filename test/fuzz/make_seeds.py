@@ -4,6 +4,7 @@
 # written from the formats. Targets mend checks themselves where their first byte says so.
 import os
 import struct
+import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 VECTORS = os.path.join(HERE, "..", "vectors")
@@ -307,6 +308,44 @@ def attach():
         times(3, 32) + struct.pack(">H", at) + bytes(range(32)) + times(4, 2) for at in (0, 250, 8192, 6000, 4096)))
 
 
+def cci():
+    sys.path.insert(0, os.path.join(HERE, "..", "..", "lib", "cci"))
+    import gen_payload  # pylint: disable=import-outside-toplevel
+
+    tables = gen_payload.Tables(os.path.join(HERE, "..", "..", "lib", "cci", "layouts.txt"))
+    for index, command in enumerate(tables.commands.values()):
+        for is_response, layout in enumerate((command.req, command.rsp)):
+            if layout is None or (index + is_response) % 4:
+                continue
+            data = bytearray(layout.len)
+            if layout.list is not None and layout.list.count != "*":
+                at = next(f.at for f in layout.fields if f.name == layout.list.count)
+                data[at] = 2
+            if layout.list is not None:
+                data += bytes(range(1, 1 + 2 * layout.list.size))
+            seed("cci", "payload_" + layout.name, bytes([0]) + struct.pack("<H", index << 1 | is_response) + data)
+    header = bytes([0, 3, 0, 9, 0x57, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0x7E, 0, 1, 0x7D])
+    seed("cci", "header", bytes([1]) + header)
+    packets = [bytes([1, 9, 8, 0x89, 7]) + header[:7], bytes([1, 9, 8, 0x19]) + header[7:15],
+               bytes([1, 9, 8, 0x69]) + header[15:]]
+    seed("cci", "packets", bytes([2]) + b"".join(bytes([len(p)]) + p for p in packets))
+    seed("cci", "packet", bytes([2, 25, 1, 9, 8, 0xC9, 7]) + header)
+    seed("cci", "serial", bytes([3]) + bytes.fromhex(
+        "7e0119010908c907000300095708000000000000000001007d5e00017d5da0047e"
+        "0111010908c808000000010000000000000000ce027e"))
+    cdat = bytes([0, 0, 0, 0, 0x80]) + bytes(11)
+    seed("cci", "cdat", bytes([4]) + cdat + bytes([3, 0, 8, 0, 1, 1, 0, 0]) + bytes([0, 0, 24, 0]) + bytes(20) +
+         bytes([5, 0, 24, 0]) + bytes(20))
+    for n, (kind, dwords, opcode, code) in enumerate(((0x34, 0, 4, 0x80), (0x74, 16, 0, 0x90), (0x74, 8, 0x27, 0xA1),
+                                                     (0x34, 0, 0x82, 0xA1))):
+        seed("cci", "vdm_%d" % n, bytes([5, kind, 0, 0, dwords, 0, 0, 0, 0x7E, 0, 0, 0x1E, 0x98, 5, dwords, opcode,
+                                         code]) + bytes(4 * dwords))
+    for index in range(0, 130, 13):
+        for n, text in enumerate((b"n=1 start=0x7e entry=[1]", b"tag=000102030405060708090a0b0c0d0e0f", b"msg=0a",
+                                  b"entry=[1:2:3,4:5:6]", b"grp=1 extent=[1:2:000102030405060708090a0b0c0d0e0f:3]")):
+            seed("cci", "text_%d_%d" % (index, n), bytes([6]) + struct.pack("<H", index << 1) + text)
+
+
 def ide_found():
     seed("ide", "idles_behind_stop", b"\x3F\x41\x47\x37\x41\x17\x27\x41")
 
@@ -321,5 +360,5 @@ def impair_found():
 
 
 for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, atc, keys, words,
-             sig, attach, ide_found, keys_found, impair_found):
+             sig, attach, cci, ide_found, keys_found, impair_found):
     make()

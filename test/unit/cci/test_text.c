@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* CCI payloads as text: what is printed is read back, what cannot be is refused. */
+
+#include "cci_draw.h"
+
+#include "weft_cci_text.h"
+
+static void
+text_comes_back(struct weft_rand *r, const struct weft_cci_layout *l)
+{
+	uint8_t b[WEFT_CCI_MAX_PAYLOAD], again[WEFT_CCI_MAX_PAYLOAD];
+	char text[WEFT_CCI_TEXT_MAX];
+	struct cci_drawn d;
+	int len;
+
+	for (unsigned int turn = 0; turn < 5; turn++) {
+		cci_draw(r, &d, l);
+		len = l->put(b, sizeof(b), d.p);
+		assert_int_equal(weft_cci_print_payload(text, sizeof(text), l, b, (size_t)len), 0);
+		assert_int_equal(weft_cci_parse_payload(again, sizeof(again), l, text), len);
+		assert_memory_equal(b, again, (size_t)len);
+		/* A text that does not fit is said to be so, and ends where it must. */
+		assert_int_equal(
+			weft_cci_print_payload(text, strlen(text), l, b, (size_t)len), -ENOBUFS);
+		assert_int_equal(weft_cci_print_payload(text, 1, l, b, (size_t)len), -ENOBUFS);
+		assert_string_equal(text, "");
+	}
+}
+
+WEFT_TEST(printed_payloads_are_read_back)
+{
+	struct weft_rand r;
+
+	weft_test_seed(&r, "text");
+	cci_each(text_comes_back, &r);
+}
+
+static void
+expect_text(uint16_t opcode, const char *hex_of, size_t len, const char *want)
+{
+	char text[WEFT_CCI_TEXT_MAX];
+
+	assert_int_equal(weft_cci_print_payload(text, sizeof(text),
+				 weft_cci_find_command(opcode)->req, (const uint8_t *)hex_of, len),
+		0);
+	assert_string_equal(text, want);
+}
+
+WEFT_TEST(texts_look_like_this)
+{
+	expect_text(0x5709, "\x02\xFF\x02\x00\x7E\x00\x01\x7D\x00\x00", 10,
+		"drt=2 n=2 start=126 entry=[32001,0]");
+	expect_text(0x490D, "\x02\x00\x01\x02\x04\x00\x00\x80\x05\x00\x01\x00\x00\x00", 14,
+		"n=2 rows=[513:2147483652,5:1]");
+	expect_text(0x4909, "0123456789:;<=>?", 16, "tag=303132333435363738393a3b3c3d3e3f");
+	expect_text(0x5300, "\x01\x00\x02\x00\xAB\xCD", 6, "id=1 ttype=0 size=2 msg=abcd");
+	expect_text(0x5103, "\x09\x01\x02\x83\x04\x00\x00\x00", 8, "port=9 reg=8585729 data=4");
+	expect_text(0x570B, "\0\0\1\0\0\0\1\2\3\4\5\6\7\x08\x1f\x2f\0\0", 18,
+		"rgt=0 n=1 start=0 entry=[578437695752307201:31:47]");
+	expect_text(0x5101, "\0", 1, "n=0 ports=[]");
+}
+
+static int
+parse(uint16_t opcode, const char *text)
+{
+	uint8_t b[WEFT_CCI_MAX_PAYLOAD];
+
+	return weft_cci_parse_payload(b, sizeof(b), weft_cci_find_command(opcode)->req, text);
+}
+
+WEFT_TEST(values_that_cannot_be_are_refused)
+{
+	assert_int_equal(parse(0x5709, ""), 6);
+	assert_int_equal(parse(0x5709, "drt=255"), 6);
+	assert_int_equal(parse(0x5709, "drt=256"), -EINVAL);
+	assert_int_equal(parse(0x5709, "drt=-1"), -EINVAL);
+	assert_int_equal(parse(0x5709, "drt="), -EINVAL);
+	assert_int_equal(parse(0x5709, "drt"), -EINVAL);
+	assert_int_equal(parse(0x5709, "drt=1x"), -EINVAL);
+	assert_int_equal(parse(0x5709, "drt=1 drt=1"), -EINVAL);
+	assert_int_equal(parse(0x5709, "dr=1"), -EINVAL);
+	assert_int_equal(parse(0x5709, "start=0xffff entry=[1,2]"), 10);
+	assert_int_equal(parse(0x5709, "n=2 entry=[1,2]"), 10);
+	assert_int_equal(parse(0x5709, "n=1 entry=[1,2]"), -EINVAL);
+	assert_int_equal(parse(0x5709, "n=1"), -EINVAL);
+	assert_int_equal(parse(0x5709, "entry=[1,2"), -EINVAL);
+	assert_int_equal(parse(0x5709, "entry=[1,,2]"), -EINVAL);
+	assert_int_equal(parse(0x5709, "entry=[65536]"), -EINVAL);
+	assert_int_equal(parse(0x5709, "entry=1"), -EINVAL);
+	assert_int_equal(parse(0x490D, "rows=[1:2,3:4]"), 14);
+	assert_int_equal(parse(0x490D, "rows=[1:2:3]"), -EINVAL);
+	assert_int_equal(parse(0x490D, "rows=[1]"), -EINVAL);
+	assert_int_equal(parse(0x4909, "tag=00"), -EINVAL);
+	assert_int_equal(parse(0x5300, "msg=abc"), -EINVAL);
+	assert_int_equal(parse(0x5300, "msg=ab"), 5);
+	assert_int_equal(parse(0x0301, "ts=18446744073709551615"), 8);
+	assert_int_equal(parse(0x0301, "ts=18446744073709551616"), -EINVAL);
+	assert_int_equal(parse(0x0001, ""), 0);
+	assert_int_equal(parse(0x0001, "n=1"), -EINVAL);
+}
+
+/* More elements than a message has room for, or than the count can say. */
+WEFT_TEST(lists_that_are_too_long_are_refused)
+{
+	char text[8192] = "ports=[";
+
+	for (unsigned int i = 0; i < 256; i++)
+		strcat(text, i == 0 ? "1" : ",1");
+	strcat(text, "]");
+	assert_int_equal(parse(0x5101, text), -EINVAL);
+	strcpy(text, "entry=[");
+	for (unsigned int i = 0; i < 510; i++)
+		strcat(text, i == 0 ? "1" : ",1");
+	strcat(text, "]");
+	assert_int_equal(parse(0x5709, text), -ENOBUFS);
+	strcpy(text, "entry=[");
+	for (unsigned int i = 0; i < 509; i++)
+		strcat(text, i == 0 ? "1" : ",1");
+	strcat(text, "]");
+	assert_int_equal(parse(0x5709, text), 1024);
+}
