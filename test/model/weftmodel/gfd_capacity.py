@@ -45,11 +45,11 @@ def apart(ranges):
 
 
 class Capacity:
-    """What a tag stands for: its extents wherever they are, whether the FM holds it. pieced: it
-    was not all given by one command, so what is shared of it is not said."""
+    """What a tag stands for: its home, the extents that it was first given as, and whether the FM
+    holds it. pieced: it was not given by one command, so what is shared of it is not said."""
 
-    def __init__(self, length, where):
-        self.length, self.where, self.held, self.pieced = length, where, False, False
+    def __init__(self, length, home):
+        self.length, self.home, self.held, self.pieced = length, home, False, False
 
 
 class Machine:
@@ -62,7 +62,7 @@ class Machine:
         self.ext_total, self.tag_total = ext_total, tag_total
         self.groups = {}                    # GrpID: [Extent]
         self.tags = {}                      # tag: Capacity
-        self.kept = {}                      # tag: extents that no group has, of a reference
+        self.kept = {}                      # tag: extents of its home that no group has
         self.sat = {}                       # RPID: bits 30..0
 
     # ---- what there is -------------------------------------------------------------------
@@ -114,13 +114,14 @@ class Machine:
             self._room(q, region, bad, maybe)
         self._list(q, region, bad, maybe)
         self._tag(q, region, bad, maybe)
-        return bad or maybe | {OK}
+        return maybe | (bad or {OK})
 
     def _room(self, q, region, bad, maybe):
         runs = self.runs(region)
         if q["policy"] == SHARED:
             # Where the capacity comes to lie is the device's affair.
-            maybe.add(EXHAUSTED)
+            if q["tag"] in self.tags:
+                maybe.add(EXHAUSTED)
         elif q["policy"] in (FREE, CONTIGUOUS):
             longest = sorted((r[1] for r in runs), reverse=True)
             if q["policy"] == CONTIGUOUS:
@@ -204,7 +205,7 @@ class Machine:
                 bad.add(EXTENTS)
         else:
             self._release_list(q, mine, bad, maybe)
-        return bad or maybe | {OK}
+        return maybe | (bad or {OK})
 
     def _release_list(self, q, mine, bad, maybe):
         there = {(e.dpa, e.len): e for e in mine}
@@ -224,7 +225,7 @@ class Machine:
         if not known:
             return {INPUT}
         # A second reference, capacity that is not sharable: not said.
-        sharable = any(self.region_at(e.dpa)["flags"] & SHARABLE for e in known.where)
+        sharable = any(self.region_at(e.dpa)["flags"] & SHARABLE for e in known.home)
         return {OK, INPUT} if known.held or not sharable else {OK}
 
     def may_dereference(self, tag):
@@ -240,7 +241,7 @@ class Machine:
             bad |= {INPUT, RETRY, cci.BUSY}
         if q["decode_len"] == 0 or q["len"] == 0:
             maybe.add(INPUT)                # does it take the region away? not said
-            return bad or maybe | {OK}
+            return maybe | (bad or {OK})
         dmp = next((d for d in self.dmps if d["len"] and
                     within(q["base"], q["decode_len"], d["base"], d["len"])), None)
         others = [(r["base"], r["decode_len"]) for i, r in enumerate(self.regions)
@@ -255,7 +256,7 @@ class Machine:
             maybe.add(INPUT)
         if q["san"] & ~1 or q["san"] and not self.identity["san_mask"]:
             maybe |= {INPUT, UNSUPPORTED}
-        return bad or maybe | {OK}
+        return maybe | (bad or {OK})
 
     def may_set_dmps(self, q):
         bad, maybe = set(), set()
@@ -285,7 +286,7 @@ class Machine:
                 maybe |= {INPUT, EXHAUSTED}     # what the medium holds, how long an MGT is
         if not apart([(d["base"], d["len"]) for d in new if d["len"]]):
             bad.add(INPUT)
-        return bad or maybe | {OK}
+        return maybe | (bad or {OK})
 
     def may_set_sat(self, q):
         if any(row["vec"] & ~NOTIFY & -1 << self.groups_max & 0xFFFFFFFF for row in q["rows"]) or \
@@ -326,7 +327,7 @@ class Machine:
         return more
 
     def _moves_in(self, q, more):
-        """Shared capacity taken up where it lies, no group having it any more."""
+        """Shared capacity taken up at home, no group having it there any more."""
         kept = {(e.dpa, e.len) for e in self.kept.get(q["tag"], ())}
         return kept == {(e.dpa, e.len) for e in more}
 
@@ -340,9 +341,9 @@ class Machine:
         if q["policy"] != SHARED:
             known.pieced |= known.length > 0
             known.length += sum(e.len for e in more)
+            known.home = known.home + more
         elif self._moves_in(q, more):
             del self.kept[q["tag"]]
-        known.where = known.where + more
 
     def leaving(self, q):
         """The extents that a 4908h that succeeds takes away."""
@@ -358,16 +359,26 @@ class Machine:
         for tag in {e.tag for e in gone} - {NO_TAG}:
             known = self.tags[tag]
             part = [e for e in gone if e.tag == tag]
-            if any(tag in self.tags_in(group) for group in self.groups):
-                if q["flags"] & 15 == BY_EXTENT:
-                    known.pieced = True
-            elif known.held:
-                self.kept[tag] = part
-            else:
-                del self.tags[tag]
+            shared = any(self.region_at(e.dpa)["flags"] & SHARABLE for e in part)
+            if known.held or shared and self._has_a_group(tag):
+                home = {(e.dpa, e.len) for e in known.home}
+                kept = [e for e in part if (e.dpa, e.len) in home]
+                if kept:
+                    self.kept[tag] = self.kept.get(tag, []) + kept
+            elif not self._has_a_group(tag):
+                self._freed(tag)
+            else:                           # a part of capacity that is not shared
+                known.pieced = True
+                known.home = [e for e in known.home if e not in part]
+
+    def _has_a_group(self, tag):
+        return any(tag in self.tags_in(group) for group in self.groups)
+
+    def _freed(self, tag):
+        self.kept.pop(tag, None)
+        del self.tags[tag]
 
     def dereferenced(self, tag):
         self.tags[tag].held = False
-        self.kept.pop(tag, None)
-        if not any(tag in self.tags_in(group) for group in self.groups):
-            del self.tags[tag]
+        if not self._has_a_group(tag):
+            self._freed(tag)

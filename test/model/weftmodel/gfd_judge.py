@@ -54,7 +54,7 @@ class Judge(CciJudge):
         for e in self.m.extents():
             if e.tag != g.NO_TAG:
                 known = self.m.tags.setdefault(e.tag, g.Capacity(0, []))
-                known.length, known.where = known.length + e.len, known.where + [e]
+                known.length, known.home = known.length + e.len, known.home + [e]
         for tag, held in self.read_tags().items():
             expect(tag in self.m.tags, "a tag that no extent has")
             self.m.tags[tag].held = held
