@@ -29,6 +29,16 @@ gfam_round_line(size_t n)
 	return (uint32_t)weft_line_up(n);
 }
 
+static uint32_t
+gfam_home_len(const struct weft_gfam_cfg *c)
+{
+	bool is_sharable = false;
+
+	for (unsigned int i = 0; i < c->dmps; i++)
+		is_sharable = is_sharable || (c->media[i].flags & WEFT_GFAM_SHARABLE) != 0;
+	return is_sharable ? gfam_round_line((size_t)c->dmps * c->blocks * sizeof(uint32_t)) : 0;
+}
+
 static void
 gfam_lay_out(struct weft_gfam *t, const struct weft_gfam_cfg *c)
 {
@@ -37,6 +47,8 @@ gfam_lay_out(struct weft_gfam *t, const struct weft_gfam_cfg *c)
 		t->row_off + (size_t)c->rows * WEFT_GFAM_DECODERS * sizeof(struct gfam_decoder));
 	t->mgt_off = gfam_round_line(t->free_off + (size_t)c->rows * sizeof(uint16_t));
 	t->size = gfam_round_line(t->mgt_off + (size_t)c->dmps * c->blocks);
+	t->home_off = gfam_home_len(c) != 0 ? t->size : 0;
+	t->size += gfam_home_len(c);
 }
 
 /* Members only: what lies between them is not the same twice, and tables are compared by bytes. */
@@ -64,7 +76,7 @@ weft_gfam_size(const struct weft_gfam_cfg *cfg)
 	return (size_t)gfam_round_line(sizeof(struct weft_gfam)) +
 	       gfam_round_line(decoders * sizeof(struct gfam_decoder)) +
 	       gfam_round_line((size_t)cfg->rows * sizeof(uint16_t)) +
-	       gfam_round_line((size_t)cfg->dmps * cfg->blocks);
+	       gfam_round_line((size_t)cfg->dmps * cfg->blocks) + gfam_home_len(cfg);
 }
 
 struct weft_gfam *
@@ -91,6 +103,7 @@ weft_gfam_init(void *mem, const struct weft_gfam_cfg *cfg)
 		t->dmp[i].flags = cfg->media[i].flags;
 	}
 	memset((uint8_t *)t + t->mgt_off, WEFT_GFAM_NO_GROUP, (size_t)cfg->dmps * cfg->blocks);
+	memset((uint8_t *)t + t->home_off, 0xFF, t->home_off != 0 ? gfam_home_len(cfg) : 0);
 	return t;
 }
 
@@ -105,6 +118,12 @@ bool
 weft_gfam_differs(const struct weft_gfam *a, const struct weft_gfam *b)
 {
 	return a->size != b->size || memcmp(a, b, a->size) != 0;
+}
+
+const struct weft_gfam_cfg *
+weft_gfam_cfg(const struct weft_gfam *t)
+{
+	return &t->cfg;
 }
 
 uint32_t

@@ -44,6 +44,16 @@ gfam_any_region(const struct weft_gfam *t, const struct gfam_dmp *d)
 	return false;
 }
 
+/* All blocks of @p d have their own memory. */
+static void
+gfam_all_home(struct weft_gfam *t, struct gfam_dmp *d)
+{
+	if (d->n_away != 0)
+		memset((uint32_t *)((uint8_t *)t + t->home_off) + d->mgt, 0xFF,
+			t->cfg.blocks * sizeof(uint32_t));
+	d->n_away = 0;
+}
+
 static bool
 gfam_dmp_range_is_good(const struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t len)
 {
@@ -80,6 +90,7 @@ weft_gfam_set_dmp(struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t l
 	d->base = len != 0 ? base : 0;
 	d->len = len;
 	d->block_log2 = len != 0 ? (uint8_t)__builtin_ctzll(block) : 0;
+	gfam_all_home(t, d);
 	return 0;
 }
 
@@ -127,6 +138,40 @@ weft_gfam_set_region(struct weft_gfam *t, unsigned int i, uint64_t base, uint64_
 	return 0;
 }
 
+static void
+gfam_put_dmp(const struct gfam_dmp *d, struct weft_gfam_region *r)
+{
+	*r = (struct weft_gfam_region){ .base = d->base,
+		.decode_len = d->len,
+		.len = d->len,
+		.block = d->len != 0 ? WEFT_BIT64(d->block_log2) : 0,
+		.flags = d->flags };
+}
+
+int
+weft_gfam_get_dmp(const struct weft_gfam *t, unsigned int i, struct weft_gfam_region *r)
+{
+	if (i >= t->cfg.dmps)
+		return -EINVAL;
+	gfam_put_dmp(&t->dmp[i], r);
+	return 0;
+}
+
+int
+weft_gfam_get_region(const struct weft_gfam *t, unsigned int i, struct weft_gfam_region *r)
+{
+	if (i >= WEFT_GFAM_REGIONS)
+		return -EINVAL;
+	memset(r, 0, sizeof(*r));
+	if (t->region[i].decode_len == 0)
+		return 0;
+	gfam_put_dmp(&t->dmp[gfam_dmp_of(t, t->region[i].base)], r);
+	r->base = t->region[i].base;
+	r->decode_len = t->region[i].decode_len;
+	r->len = t->region[i].len;
+	return 0;
+}
+
 static bool
 gfam_in_one_region(const struct weft_gfam *t, uint64_t dpa, uint64_t len)
 {
@@ -152,6 +197,35 @@ weft_gfam_set_blocks(struct weft_gfam *t, uint64_t dpa, uint64_t len, uint8_t gr
 	if ((d->flags & WEFT_GFAM_DC) != 0 && !gfam_in_one_region(t, dpa, len))
 		return -EINVAL;
 	memset(gfam_mgt_at(t, d, dpa), group, (size_t)(len >> d->block_log2));
+	return 0;
+}
+
+int
+weft_gfam_set_home(struct weft_gfam *t, uint64_t dpa, uint64_t len, uint64_t home)
+{
+	const unsigned int i = gfam_dmp_of(t, dpa), k = gfam_dmp_of(t, home);
+	struct gfam_dmp *d;
+	uint32_t *at;
+
+	if (i == t->cfg.dmps || k == t->cfg.dmps || len == 0)
+		return -EINVAL;
+	d = &t->dmp[i];
+	if (((dpa | len | home) & weft_mask64(d->block_log2)) != 0 ||
+		!gfam_within(dpa, len, d->base, d->len) ||
+		!gfam_within(home, len, t->dmp[k].base, t->dmp[k].len) ||
+		(home + (len - 1)) >> d->block_log2 >= GFAM_AT_HOME)
+		return -EINVAL;
+	if (dpa != home && ((d->flags & t->dmp[k].flags & WEFT_GFAM_SHARABLE) == 0 ||
+				   ((d->flags | t->dmp[k].flags) & WEFT_GFAM_COHERENT) != 0))
+		return -ENOTSUP;
+	if (t->home_off == 0)
+		return 0;
+	at = (uint32_t *)((uint8_t *)t + t->home_off) + d->mgt + ((dpa - d->base) >> d->block_log2);
+	for (uint64_t b = 0; b < len >> d->block_log2; b++) {
+		d->n_away -= at[b] != GFAM_AT_HOME;
+		at[b] = dpa == home ? GFAM_AT_HOME : (uint32_t)((home >> d->block_log2) + b);
+		d->n_away += at[b] != GFAM_AT_HOME;
+	}
 	return 0;
 }
 

@@ -59,6 +59,16 @@ gfam_refuse(struct weft_gfam_decision *d, enum weft_gfam_result result)
 	*d = (struct weft_gfam_decision){ .result = (uint8_t)result, .group = WEFT_GFAM_NO_GROUP };
 }
 
+static inline uint64_t
+gfam_where(const struct weft_gfam *t, const struct gfam_dmp *dmp, uint64_t dpa)
+{
+	const uint32_t at = gfam_home(t)[dmp->mgt + ((dpa - dmp->base) >> dmp->block_log2)];
+
+	if (at == GFAM_AT_HOME)
+		return dpa;
+	return (uint64_t)at << dmp->block_log2 | (dpa & weft_mask64(dmp->block_log2));
+}
+
 /* The group, the requester's right, the kind of memory: for an address that is in @p out. */
 static inline void
 gfam_judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool coherent, bool write,
@@ -86,6 +96,8 @@ gfam_judge(const struct weft_gfam *t, const struct gfam_rpid *r, bool coherent, 
 	} else {
 		out->result = WEFT_GFAM_ALLOWED;
 		out->coherent = coherent && (dmp->flags & WEFT_GFAM_COHERENT) != 0;
+		if (dmp->n_away != 0)
+			out->dpa = gfam_where(t, dmp, out->dpa);
 	}
 }
 
@@ -146,6 +158,15 @@ weft_gfam_decide_run(const struct weft_gfam *t, const uint16_t *spid, const uint
 	}
 }
 
+/* True if line @p i of an access and its first do not lie together in memory. */
+static bool
+gfam_is_apart(
+	const struct weft_gfam_decision *first, const struct weft_gfam_decision *line, uint64_t i)
+{
+	return first->result == WEFT_GFAM_ALLOWED && line->result == WEFT_GFAM_ALLOWED &&
+	       line->dpa != (first->dpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE;
+}
+
 void
 weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uint32_t len,
 	bool write, struct weft_gfam_decision *d)
@@ -165,7 +186,7 @@ weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uin
 		if (weft_gfam_trigger(line.result) == 0)
 			continue;
 		in++;
-		if (line.decoder != d->decoder) {
+		if (line.decoder != d->decoder || gfam_is_apart(d, &line, i)) {
 			gfam_refuse(d, WEFT_GFAM_CROSSES);
 			return;
 		}

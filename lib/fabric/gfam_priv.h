@@ -44,6 +44,7 @@ struct gfam_dmp {
 	uint64_t base;
 	uint64_t len; /* 0: not placed */
 	uint32_t mgt; /* first entry */
+	uint32_t n_away; /* blocks whose memory is elsewhere */
 	uint8_t block_log2;
 	uint8_t flags;
 };
@@ -56,7 +57,9 @@ struct gfam_region {
 
 struct weft_gfam {
 	struct weft_gfam_cfg cfg;
-	uint32_t row_off, free_off, mgt_off, size;
+	uint32_t row_off, free_off, mgt_off;
+	uint32_t home_off; /* 0: no memory is sharable, none is elsewhere */
+	uint32_t size;
 	uint32_t n_free;
 	struct gfam_dmp dmp[WEFT_GFAM_DMPS];
 	struct gfam_region region[WEFT_GFAM_REGIONS];
@@ -74,6 +77,15 @@ static inline const uint8_t *
 gfam_mgt(const struct weft_gfam *t)
 {
 	return (const uint8_t *)t + t->mgt_off;
+}
+
+#define GFAM_AT_HOME UINT32_MAX
+
+/* Of each entry of the MGT, the block that holds its memory, in blocks of its own DMP. */
+static inline const uint32_t *
+gfam_home(const struct weft_gfam *t)
+{
+	return (const uint32_t *)((const uint8_t *)t + t->home_off);
 }
 
 /* True if @p len bytes from @p at lie in the @p room bytes from @p base. */

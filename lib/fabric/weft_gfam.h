@@ -164,6 +164,21 @@ int weft_gfam_set_dmp(
 int weft_gfam_set_region(struct weft_gfam *t, unsigned int i, uint64_t base, uint64_t decode_len,
 	uint64_t len, uint64_t block);
 
+/** A DMP, or a DC region, as it is placed. */
+struct weft_gfam_region {
+	uint64_t base;
+	uint64_t decode_len; /* 0: not placed, and all else is 0 but a DMP's flags */
+	uint64_t len; /* of a DMP as decode_len */
+	uint64_t block;
+	uint8_t flags; /* attributes of the media */
+};
+
+/** DMP @p i (4905h). @return 0, or -EINVAL for one that the device has not */
+int weft_gfam_get_dmp(const struct weft_gfam *t, unsigned int i, struct weft_gfam_region *r);
+
+/** DC region @p i (4902h), with the block and flags of its DMP. @return 0, or -EINVAL for 8 or more */
+int weft_gfam_get_region(const struct weft_gfam *t, unsigned int i, struct weft_gfam_region *r);
+
 /**
  * Put the blocks of a range into a group, or into none (what 4907h and 4908h do to the MGT).
  *
@@ -174,6 +189,18 @@ int weft_gfam_set_region(struct weft_gfam *t, unsigned int i, uint64_t base, uin
  * @return 0, or -EINVAL
  */
 int weft_gfam_set_blocks(struct weft_gfam *t, uint64_t dpa, uint64_t len, uint8_t group);
+
+/**
+ * Let a range show memory that is at another address of the device: shared capacity (section 1.7).
+ * An access to @p dpa + x that is allowed is then decided to be at @p home + x. Snoops have no way
+ * back through it, so that neither DMP may be coherent.
+ *
+ * @param dpa   multiple of the block of its DMP, as are @p len and @p home
+ * @param len   1 or more; either range lies in one DMP
+ * @param home  where the memory is; @p dpa itself ends it
+ * @return 0; -EINVAL for a value out of range; -ENOTSUP if a DMP is not sharable, or coherent
+ */
+int weft_gfam_set_home(struct weft_gfam *t, uint64_t dpa, uint64_t len, uint64_t home);
 
 /** Group of the block at @p dpa, or WEFT_GFAM_NO_GROUP. */
 uint8_t weft_gfam_group(const struct weft_gfam *t, uint64_t dpa);
@@ -223,7 +250,7 @@ int weft_gfam_trigger(enum weft_gfam_result r);
 
 /** Decision of the tables on one access. */
 struct weft_gfam_decision {
-	uint64_t dpa; /* from UNGROUPED on, else 0 */
+	uint64_t dpa; /* from UNGROUPED on, else 0; with ALLOWED, where the memory is */
 	uint8_t result; /* enum weft_gfam_result */
 	uint8_t decoder; /* from UNGROUPED on */
 	uint8_t dmp; /* from DENIED on, and ALLOWED */
@@ -241,7 +268,8 @@ void weft_gfam_decide_run(const struct weft_gfam *t, const uint16_t *spid, const
 
 /**
  * A UIO access of @p len bytes, 1..4096: every line of it must be allowed, by one decoder.
- * The decision is of the first byte, or of the first line that is not allowed.
+ * The decision is of the first byte, or of the first line that is not allowed. One whose memory does
+ * not lie together (weft_gfam_set_home()) crosses.
  */
 void weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uint32_t len,
 	bool write, struct weft_gfam_decision *d);
@@ -273,6 +301,9 @@ enum weft_gfam_answer weft_gfam_answer(
 
 /** Name of an answer, such as "nxm"; "unknown" out of range. The string is constant. */
 const char *weft_gfam_answer_name(enum weft_gfam_answer a);
+
+/** What the tables were made for. */
+const struct weft_gfam_cfg *weft_gfam_cfg(const struct weft_gfam *t);
 
 /** Knobs of the tables; 0 for NULL. */
 uint32_t weft_gfam_knobs(const struct weft_gfam *t);
