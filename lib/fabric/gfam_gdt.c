@@ -181,6 +181,12 @@ weft_gfam_set_owner(struct weft_gfam *t, uint16_t rpid, uint16_t owner)
 	return 0;
 }
 
+uint16_t
+weft_gfam_owner(const struct weft_gfam *t, uint16_t rpid)
+{
+	return rpid >= GFAM_PID_NONE ? WEFT_GFAM_SELF : t->rpid[rpid].owner;
+}
+
 int
 weft_gfam_reverse(const struct weft_gfam *t, uint16_t rpid, uint64_t dpa, uint64_t *hpa)
 {

@@ -137,6 +137,9 @@ void weft_gfam_get_gdt(
  */
 int weft_gfam_set_owner(struct weft_gfam *t, uint16_t rpid, uint16_t owner);
 
+/** PID that may set the decoders of @p rpid besides itself; WEFT_GFAM_SELF out of range. */
+uint16_t weft_gfam_owner(const struct weft_gfam *t, uint16_t rpid);
+
 /**
  * Place a DMP (4906h), all its blocks in no group; length 0 takes it away.
  *
@@ -176,7 +179,7 @@ struct weft_gfam_region {
 /** DMP @p i (4905h). @return 0, or -EINVAL for one that the device has not */
 int weft_gfam_get_dmp(const struct weft_gfam *t, unsigned int i, struct weft_gfam_region *r);
 
-/** DC region @p i (4902h), with the block and flags of its DMP. @return 0, or -EINVAL for 8 or more */
+/** DC region @p i (4902h), with block and flags of its DMP. @return 0, or -EINVAL from 8 on */
 int weft_gfam_get_region(const struct weft_gfam *t, unsigned int i, struct weft_gfam_region *r);
 
 /**
@@ -268,8 +271,8 @@ void weft_gfam_decide_run(const struct weft_gfam *t, const uint16_t *spid, const
 
 /**
  * A UIO access of @p len bytes, 1..4096: every line of it must be allowed, by one decoder.
- * The decision is of the first byte, or of the first line that is not allowed. One whose memory does
- * not lie together (weft_gfam_set_home()) crosses.
+ * The decision is of the first byte, or of the first line that is not allowed. An access to memory
+ * that does not lie together (weft_gfam_set_home()) crosses.
  */
 void weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uint32_t len,
 	bool write, struct weft_gfam_decision *d);
