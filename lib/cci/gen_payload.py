@@ -72,7 +72,7 @@ class Tables:
         least = None
         if words[0].startswith('min='):
             least = int(words.pop(0)[4:])
-        if words[-2] != '=':
+        if words[-2:-1] != ['=']:
             raise ValueError('no size')
         size = int(words[-1])
         fields, at = [], 0
