@@ -383,6 +383,7 @@ build_topology(struct sim *s, char *err, size_t err_len)
 	s->is_drawn = s->topo == NULL;
 	if (!s->is_drawn && !s->topo->map.is_default) {
 		build_leave_out(s);
+		forge_uio_draw(s);
 		if (update_open(s, err, err_len) != 0)
 			return -1;
 	}

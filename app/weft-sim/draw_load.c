@@ -12,7 +12,7 @@
 #include "weft_words.h"
 
 #define UNIT_BYTES 4096u /* whole blocks of every domain below */
-#define MOST_UNITS 4
+#define MOST_UNITS 12
 #define WIRE_PERCENT 102 /* of the data, with the signatures of any of them */
 #define SEEDS 1000000
 

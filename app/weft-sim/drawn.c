@@ -19,6 +19,7 @@
 #define ONE_IN 3 /* seeds */
 #define CLIENT_TIMEOUT_MS 800 /* of a host that translates: it asks again after a part of that */
 #define MOVE_TIMEOUT_MS 200
+#define ROUNDS 3 /* so many times what weftd sends by the file: faults need time to strike */
 
 const char *const drawn_words[] = { "some", "never", "always", NULL };
 enum { DRAWN_SOME, DRAWN_NEVER, DRAWN_ALWAYS };
@@ -90,6 +91,10 @@ drawn_settle(struct sim *s)
 		                    : s->sc.load.timeout_ms != 0 ? s->sc.load.timeout_ms
 		                                                 : UINT32_MAX;
 		l->uio.timeout_ms = UINT32_MAX;
+		if (s->opt->topology == NULL) {
+			l->mem.requests *= ROUNDS;
+			l->uio.requests *= ROUNDS;
+		}
 		l->move.timeout_ms = MOVE_TIMEOUT_MS;
 		/*
 		 * A host that its agent does not hear goes on for as long as that session lives
@@ -101,16 +106,26 @@ drawn_settle(struct sim *s)
 
 /* --- judges --- */
 
+bool
+drawn_poisons_late(const struct sim *s)
+{
+	for (uint16_t i = 0; i < s->topo->n_gfds; i++)
+		if (s->topo->node[s->topo->gfd[i]].late_poison > 0)
+			return true;
+	return false;
+}
+
 /*
  * A transfer ends well, or for a fault by which it was lost or its data is bad. After one that was,
- * what the next ones find is not known; nor if memory is new, or somebody played old frames back.
+ * what the next ones find is not known; nor if memory is new, or flits that somebody played back
+ * were taken.
  */
 void
 drawn_transfers(struct sim_node *n)
 {
 	const struct weft_node_transfer *t = weft_node_transfers(&n->node);
 
-	if (t == NULL || n->sim->sc.fault.weight[FAULT_REPLAY] != 0 ||
+	if (t == NULL || n->sim->total.replay[REPLAY_TAKEN] != 0 ||
 		weft_node_replacements(&n->node) != 0)
 		return;
 	for (unsigned int i = 0; i < n->node.load->n_transfers; i++) {

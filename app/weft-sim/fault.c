@@ -33,6 +33,7 @@ const char *const fault_word[FAULT_KINDS + 1] = {
 	[FAULT_RIGHTS] = "rights_change",
 	[FAULT_MISFIT] = "misfit",
 	[FAULT_GOODBYE] = "goodbye",
+	[FAULT_UIO] = "forged_uio",
 };
 
 /* Next fault of a Poisson process. */
@@ -148,6 +149,15 @@ fault_on_node(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 	}
 }
 
+/* In half of them requests stand still on a link meanwhile: what is open has to end first. */
+static void
+fault_on_rights(struct sim *s, uint64_t where, uint64_t length_ns)
+{
+	update_begin(s, where, length_ns / s->topo->n_nodes);
+	if ((where >> 40 & 1) != 0)
+		fault_on_link(s, FAULT_HOLD, where >> 20, s->now_ns + length_ns);
+}
+
 static enum fault_kind
 fault_draw_kind(struct sim *s)
 {
@@ -182,12 +192,14 @@ fault_strike(struct sim *s)
 		forge_control(s, where);
 	else if (kind == FAULT_SPID)
 		forge_spid(s, where);
+	else if (kind == FAULT_UIO)
+		forge_uio(s, where);
 	else if (kind == FAULT_STORM)
 		s->link_dir[where % s->topo->n_ports].storm = (uint16_t)(1 + length_ns % STORM_MAX);
 	else if (kind == FAULT_REPLAY)
 		replay_play(s, where, 1 + length_ns % REPLAY_MAX);
 	else if (kind == FAULT_RIGHTS)
-		update_begin(s, where, length_ns / s->topo->n_nodes);
+		fault_on_rights(s, where, length_ns);
 	else if (kind <= FAULT_DEAF)
 		fault_on_link(s, kind, where, s->now_ns + length_ns);
 	else

@@ -231,6 +231,31 @@ load_judge(struct sim_node *n)
 		load_judge_targets(n);
 }
 
+/*
+ * What a source of this life found that it did not expect. Poison is what a file with late poison
+ * promises; where all memory is open the judge knows which lines are bad.
+ */
+static uint64_t
+load_unexpected_of(const struct sim_node *n, const struct weft_traffic *t)
+{
+	const uint64_t *c = t == NULL ? NULL : weft_traffic_counts(t);
+	uint64_t sum;
+
+	if (c == NULL)
+		return 0;
+	sum = c[WEFT_TRAFFIC_N_MISMATCHES];
+	if (n->sim->topo->map.is_default)
+		return sum;
+	sum += c[WEFT_TRAFFIC_N_FAILED];
+	return drawn_poisons_late(n->sim) ? sum - c[WEFT_TRAFFIC_N_POISONED] : sum;
+}
+
+uint64_t
+load_unexpected(const struct sim_node *n)
+{
+	return load_unexpected_of(n, n->host.traffic) + load_unexpected_of(n, n->host.uio);
+}
+
 void
 load_stop(struct sim_node *n)
 {

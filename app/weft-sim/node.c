@@ -288,6 +288,8 @@ node_start(struct sim_node *n)
 	/* Its next life: what this one writes is told from what that one does. */
 	n->node.cfg.run++;
 	node_give_memory(n, kept);
+	if (n->kind == WEFT_TOPO_GFD)
+		late_started(n);
 	node_start_ends(n);
 	update_node_started(n);
 	load_judge(n);

@@ -258,9 +258,7 @@ oracle_forget(struct sim_node *n)
 	}
 	n->sim->total.lost += n->host.open;
 	n->host.open = 0;
-	if (n->host.traffic != NULL)
-		n->host.mismatches +=
-			weft_traffic_counts(n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES];
+	n->host.mismatches += load_unexpected(n);
 }
 
 /* Only of a session that ends where its requests do: not of a link to a switch. */

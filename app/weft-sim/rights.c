@@ -13,8 +13,7 @@
 #define GRANULE_LOG2 8 /* the least that takes turns */
 #define OUTSIDE UINT64_MAX
 
-/* Where an address is in the memory of a GFD. */
-static uint64_t
+uint64_t
 rights_place(const struct weft_topo *t, uint16_t gfd, uint64_t hpa)
 {
 	for (unsigned int i = 0; i < t->map.n_segments; i++) {
@@ -33,7 +32,7 @@ rights_place(const struct weft_topo *t, uint16_t gfd, uint64_t hpa)
 	return OUTSIDE;
 }
 
-static bool
+bool
 rights_may(const struct weft_topo *t, const struct sim_node *from, uint16_t gfd, uint64_t dpa)
 {
 	for (unsigned int i = 0; i < t->access.n_ranges; i++) {

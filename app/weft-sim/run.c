@@ -228,6 +228,7 @@ sim_run(struct sim *s)
 				s->progress.sources_done == s->progress.n_sources))
 			run_heal(s);
 	}
+	forge_uio_look(s);
 	if (s->stop && s->total.violations == 0 &&
 		s->total.requests != s->total.completed + s->total.lost)
 		violation(s, "%llu requests, %llu completed, %llu lost",

@@ -38,6 +38,7 @@ enum fault_kind {
 	FAULT_RIGHTS, /* who may reach what changes */
 	FAULT_MISFIT, /* rxl: a node starts again by a file that does not fit */
 	FAULT_GOODBYE, /* rxl: a node leaves in good order, and starts again */
+	FAULT_UIO, /* a node sends to a window of a host what it may not */
 	FAULT_KINDS
 };
 

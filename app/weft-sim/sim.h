@@ -179,6 +179,15 @@ struct sim_host {
 	uint32_t *line_of_tag; /* target * lines + line */
 	uint64_t excused; /* reads of lines that were tainted: its source may not expect them */
 	uint64_t mismatches; /* of its sources before this one */
+	const uint8_t *offered; /* its memory in windows; NULL: none */
+	uint32_t refusals_due; /* packets that any node may drop: forged, or their answers */
+};
+
+/* Reads whose data turns out bad late, as the judge draws them. */
+struct sim_late {
+	struct weft_rand rand;
+	bool is_judged; /* the read that is executed */
+	bool is_bad; /* its data */
 };
 
 struct sim_gfd {
@@ -188,6 +197,7 @@ struct sim_gfd {
 	uint64_t slow_until_ns;
 	uint32_t n_lost; /* times that its memory was */
 	bool forgets; /* its memory is lost when it starts again */
+	struct sim_late late;
 	bool serving; /* its event is in the queue */
 };
 
@@ -462,6 +472,8 @@ char *drawn_change_text(const struct sim_opt *o, uint64_t seed, size_t *len);
 void drawn_settle(struct sim *s);
 /** All transfers of a host have ended. */
 void drawn_transfers(struct sim_node *n);
+/** Whether data of a GFD turns out bad late by the file. */
+bool drawn_poisons_late(const struct sim *s);
 /** Add what a node has counted in this life. */
 void drawn_add(struct sim_node *node);
 /** A request of CXL.mem begins. */
@@ -474,6 +486,8 @@ void load_make(struct sim *s);
 void load_plan(struct sim *s, struct weft_rand *r);
 /** The node is there, or there again: what the judge has to know of its load. */
 void load_judge(struct sim_node *n);
+/** Answers that the sources of a node's present life did not expect. */
+uint64_t load_unexpected(const struct sim_node *n);
 /** No more random requests: what was written is read back. */
 void load_stop(struct sim_node *n);
 
@@ -620,6 +634,18 @@ void forge_draw(struct scenario *sc, uint64_t seed);
 void forge_control(struct sim *s, uint64_t where);
 /** A frame for an end comes from the link of another. */
 void forge_spid(struct sim *s, uint64_t where);
+
+/* forge_uio.c */
+/** Weigh the fault, where a host offers memory in windows. */
+void forge_uio_draw(struct sim *s);
+/** A node has mapped memory, perhaps to offer it. @return @p mem */
+void *forge_uio_mapped(struct sim_node *n, void *mem, size_t len);
+/** A node writes what it may not. */
+void forge_uio(struct sim *s, uint64_t where);
+/** Whether a packet that @p n drops for @p why may be such a write, or its answer. */
+bool forge_uio_is_due(struct sim_node *n, enum weft_verdict why);
+/** Whether one of them was served. */
+void forge_uio_look(struct sim *s);
 
 /* storm.c */
 /** The frames of a storm, made like one that goes by. */

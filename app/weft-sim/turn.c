@@ -41,15 +41,13 @@ static void
 turn_done(struct sim_node *n)
 {
 	struct sim *s = n->sim;
-	uint64_t mismatches = n->host.mismatches;
+	const uint64_t mismatches = n->host.mismatches + load_unexpected(n);
 
 	n->is_done = true;
 	s->progress.sources_done++;
 	progress(s);
-	if (n->host.traffic != NULL)
-		mismatches += weft_traffic_counts(n->host.traffic)[WEFT_TRAFFIC_N_MISMATCHES];
 	if (mismatches > n->host.excused)
-		violation(s, "host %u read %llu lines that its source did not expect", n->pid,
+		violation(s, "node %u has %llu answers that its sources did not expect", n->pid,
 			(unsigned long long)mismatches);
 	drawn_transfers(n);
 	if (s->opt->calm && !s->opt->has_impair && !weft_node_is_good(&n->node))

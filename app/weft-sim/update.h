@@ -49,7 +49,18 @@ void update_node_started(struct sim_node *n);
 bool update_is_on(const struct sim *s);
 void update_free(struct sim *s);
 
+/* late.c: reads whose data turns out bad late */
+/** A GFD starts: its file's numbers begin again. */
+void late_started(struct sim_node *gfd);
+/** A GFD is about to execute a request; then it has answered, perhaps with poison behind. */
+void late_executes(struct sim_end *e, const struct weft_msg *m);
+void late_answered(struct sim_end *e, const struct weft_msg *answer, bool late);
+
 /* rights.c */
+/** Where an address is in the memory of a GFD; UINT64_MAX: nowhere. */
+uint64_t rights_place(const struct weft_topo *t, uint16_t gfd, uint64_t hpa);
+/** Whether the file lets @p from reach it. */
+bool rights_may(const struct weft_topo *t, const struct sim_node *from, uint16_t gfd, uint64_t dpa);
 /** A GFD is about to execute a request; then it has answered. */
 void rights_executes(struct sim_end *e, const struct weft_msg *m);
 void rights_answered(struct sim_end *e, const struct weft_msg *answer);

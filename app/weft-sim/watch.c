@@ -19,6 +19,7 @@ watch_sent(void *world, struct weft_node_link *l, const struct weft_msg *m, bool
 {
 	(void)world;
 	rights_answered(world_end(l), m);
+	late_answered(world_end(l), m, late);
 	edge_sent(world_end(l), m, late);
 }
 
@@ -56,6 +57,7 @@ watch_executed(void *world, struct weft_node_link *l, const struct weft_msg *m)
 	(void)world;
 	oracle_executes(world_end(l), m);
 	rights_executes(world_end(l), m);
+	late_executes(world_end(l), m);
 }
 
 static void
@@ -65,6 +67,8 @@ watch_dropped(void *world, const struct weft_node *n, enum weft_verdict why)
 
 	/* A connection's session takes answers by UIO with it. */
 	if (why == WEFT_DROP_NO_CONN && n->cfg.load->has_uio && !weft_node_is_cxl(n))
+		return;
+	if (forge_uio_is_due(node, why))
 		return;
 	/* A translation that takes too long is asked for again, and both answers come. */
 	if (why == WEFT_DROP_NO_TAG && n->topo->translates)

@@ -68,7 +68,7 @@ world_map(void *world, size_t len)
 	struct sim_node *n = world;
 
 	if (n->kind != WEFT_TOPO_GFD)
-		return world_alloc(world, len);
+		return forge_uio_mapped(n, world_alloc(world, len), len);
 	if (n->gfd.memory == NULL)
 		n->gfd.memory = world_alloc(world, len);
 	return n->gfd.memory;
@@ -77,8 +77,12 @@ world_map(void *world, size_t len)
 static void
 world_unmap(void *world, void *mem, size_t len)
 {
+	struct sim_node *n = world;
+
 	(void)len;
-	if (((struct sim_node *)world)->kind != WEFT_TOPO_GFD)
+	if (mem != NULL && n->host.offered == mem)
+		n->host.offered = NULL;
+	if (n->kind != WEFT_TOPO_GFD)
 		world_free(world, mem);
 }
 
