@@ -29,17 +29,29 @@ tables_is_requester(const struct weft_topo_node *n)
 	return n->kind == WEFT_TOPO_HOST || n->kind == WEFT_TOPO_DEVICE;
 }
 
-/* Whether a host may reach any memory of @p gfd. A GFD decodes all segments, to verify DPIDs. */
-static bool
-tables_may_reach(const struct weft_topo *t, uint16_t node, uint16_t gfd)
+/*
+ * Strike from GMV the GFDs of which a host may reach no memory. A GFD decodes all segments, to
+ * verify DPIDs.
+ */
+static int
+tables_strike_gfds(struct weft_edge *e, const struct weft_topo *t, uint16_t node)
 {
+	uint64_t reached[WEFT_PIDS / 64] = { 0 };
 	const struct weft_topo_node *from = &t->node[node];
+	int rc = 0;
 
-	for (unsigned int i = 0; i < t->access.n_ranges; i++)
-		if (t->access.range[i].gfd == gfd &&
-			(from->access >> t->access.range[i].group & 1) != 0)
-			return true;
-	return from->kind == WEFT_TOPO_GFD;
+	if (from->kind == WEFT_TOPO_GFD)
+		return 0;
+	for (unsigned int i = 0; i < t->access.n_ranges; i++) {
+		const uint16_t gfd = t->access.range[i].gfd;
+
+		if ((from->access >> t->access.range[i].group & 1) != 0)
+			reached[gfd / 64] |= WEFT_BIT64(gfd % 64);
+	}
+	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
+		if ((reached[t->gfd[g] / 64] >> t->gfd[g] % 64 & 1) == 0)
+			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
+	return rc;
 }
 
 /* What the FAST of any port, or the LDST of a device's, says of memory of a device. */
@@ -165,9 +177,8 @@ tables_set_edge(struct weft_edge *e, const struct weft_node_cfg *d, const struct
 		rc = weft_seg_set_range(&e->ldst, t->map.segment_log2, base, limit);
 	for (unsigned int s = 0; s < t->map.n_segments && rc == 0; s++)
 		rc = tables_set_segment(e, t, s, &idt_used);
-	for (unsigned int g = 0; g < t->n_gfds && rc == 0; g++)
-		if (!tables_may_reach(t, node, t->gfd[g]))
-			rc = weft_edge_allow(e, WEFT_GMV, t->node[t->gfd[g]].pid, false);
+	if (rc == 0)
+		rc = tables_strike_gfds(e, t, node);
 	if (rc == 0 && of->kind == WEFT_TOPO_DEVICE && of->memory != 0)
 		rc = tables_set_rerouter(e, d, node);
 	if (rc == 0)

@@ -25,6 +25,9 @@ uio_is_segment_of(const struct weft_topo *t, unsigned int s, unsigned int node)
 bool
 topo_has_segment(const struct weft_topo *t, unsigned int node)
 {
+	/* One of each GFD: large fabrics are like this, and it is asked of all pairs of nodes. */
+	if (t->map.is_default)
+		return t->node[node].kind == WEFT_TOPO_GFD;
 	for (unsigned int s = 0; s < t->map.n_segments; s++)
 		if (uio_is_segment_of(t, s, node))
 			return true;
