@@ -113,7 +113,7 @@ main_begin(struct manager *m, const struct main_options *o, const char *folder)
 	struct weft_fm_cfg cfg = {
 		.pid = WEFT_FM_PID,
 		.tries = 3,
-		.timeout_ns = 200 * MAIN_MS,
+		.timeout_ns = 500 * MAIN_MS,
 		.poll_ns = o->poll_ms * MAIN_MS,
 		.retry_ns = 500 * MAIN_MS,
 		.drain_ns = o->drain_ms * MAIN_MS,

@@ -22,6 +22,7 @@
 #define PATHS_FRAME 4 /* bytes before a message */
 #define PATHS_NET 1
 #define PATHS_EID 8 /* the FM interface of the component */
+#define PATHS_TAG_OWNER 8 /* set in requests; the tag itself is of the CCI message */
 #define PATHS_CONNECT_MS 50
 
 enum paths_type { PATHS_TYPE_FM_API = 7, PATHS_TYPE_CCI = 8 };
@@ -85,7 +86,7 @@ paths_send(void *arg, uint32_t path, const uint8_t *msg, size_t len)
 	packet[0] = PATHS_NET;
 	packet[1] = PATHS_EID;
 	packet[2] = h.opcode >= 0x5100 && h.opcode < 0x5A00 ? PATHS_TYPE_FM_API : PATHS_TYPE_CCI;
-	packet[3] = 0;
+	packet[3] = PATHS_TAG_OWNER;
 	memcpy(packet + PATHS_FRAME, msg, len);
 	if (send(o->fd, packet, PATHS_FRAME + len, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
 		return 0;

@@ -65,19 +65,23 @@ component_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b
 	return FM_GOT_OTHER;
 }
 
-/* A component that is ours already gets its PID later, when its routes are known. */
+/*
+ * A component that is ours already keeps its PID until its routes are known, but has to be told
+ * again who we are: it knows a manager by the way that it came.
+ */
 static int
 component_put_claim(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
 {
 	struct weft_cci_claim_ownership_req req = {
-		.op = 0, .fm_pid = fm->cfg.pid, .new_pid = c->want_pid
+		.op = FM_CLAIM_PRIMARY, .fm_pid = fm->cfg.pid, .new_pid = c->want_pid
 	};
 
-	if (c->owner.prim_fm_pid == fm->cfg.pid)
-		return -1;
 	if (c->owner.prim_fm_pid != WEFT_FM_NO_PID) {
-		req.op = 2;
+		req.op = FM_CLAIM_CHANGE_PID;
 		req.new_pid = c->pid;
+	} else {
+		fm_event(fm, WEFT_FM_EVENT_WRITE, c, WEFT_CCI_CLAIM_OWNERSHIP, "claim, PID 0x%03x",
+			c->want_pid);
 	}
 	memcpy(req.fm_uuid, fm->cfg.uuid, sizeof(req.fm_uuid));
 	return weft_cci_put_claim_ownership_req(b, WEFT_CCI_MAX_PAYLOAD, &req);
@@ -121,27 +125,23 @@ component_got_limit(struct weft_fm *fm, struct fm_component *c, const uint8_t *b
 }
 
 const struct fm_step fm_steps[] = {
-	{ WEFT_CCI_IDENTIFY, false, false, false, false, component_put_nothing,
-		component_got_identify },
-	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, false, false, true, false, component_put_nothing,
+	{ WEFT_CCI_IDENTIFY, false, false, false, component_put_nothing, component_got_identify },
+	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, false, false, true, component_put_nothing,
 		component_got_owner },
-	{ WEFT_CCI_CLAIM_OWNERSHIP, false, false, false, true, component_put_claim,
-		component_got_claim },
-	{ WEFT_CCI_SET_RESPONSE_LIMIT, false, false, false, false, component_put_limit,
+	{ WEFT_CCI_CLAIM_OWNERSHIP, false, false, false, component_put_claim, component_got_claim },
+	{ WEFT_CCI_SET_RESPONSE_LIMIT, false, false, false, component_put_limit,
 		component_got_limit },
-	{ WEFT_CCI_IDENTIFY_SWITCH, true, false, false, false, component_put_nothing,
-		fm_got_switch },
-	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, true, false, false, false, component_put_nothing,
+	{ WEFT_CCI_IDENTIFY_SWITCH, true, false, false, component_put_nothing, fm_got_switch },
+	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, true, false, false, component_put_nothing,
 		fm_got_pbr_switch },
-	{ WEFT_CCI_GET_PORT_STATE, true, false, true, false, fm_put_ports, fm_got_ports },
-	{ WEFT_CCI_GET_LINK_PARTNER_INFO, true, false, true, false, fm_put_partners,
-		fm_got_partners },
-	{ WEFT_CCI_GET_PID_TARGETS, true, false, false, false, fm_put_targets, fm_got_targets },
-	{ WEFT_CCI_GET_DRT, true, false, false, false, fm_put_drt, fm_got_drt },
-	{ WEFT_CCI_IDENTIFY_GFD, false, true, false, false, component_put_nothing, fm_got_gfd },
-	{ WEFT_CCI_GET_DC_REGIONS, false, true, false, false, fm_put_regions, fm_got_regions },
-	{ WEFT_CCI_GET_EXTENTS, false, true, false, false, fm_put_extents, fm_got_extents },
-	{ WEFT_CCI_GET_SAT, false, true, false, false, fm_put_sat, fm_got_sat },
+	{ WEFT_CCI_GET_PORT_STATE, true, false, true, fm_put_ports, fm_got_ports },
+	{ WEFT_CCI_GET_LINK_PARTNER_INFO, true, false, true, fm_put_partners, fm_got_partners },
+	{ WEFT_CCI_GET_PID_TARGETS, true, false, false, fm_put_targets, fm_got_targets },
+	{ WEFT_CCI_GET_DRT, true, false, false, fm_put_drt, fm_got_drt },
+	{ WEFT_CCI_IDENTIFY_GFD, false, true, false, component_put_nothing, fm_got_gfd },
+	{ WEFT_CCI_GET_DC_REGIONS, false, true, false, fm_put_regions, fm_got_regions },
+	{ WEFT_CCI_GET_EXTENTS, false, true, false, fm_put_extents, fm_got_extents },
+	{ WEFT_CCI_GET_SAT, false, true, false, fm_put_sat, fm_got_sat },
 };
 const unsigned int fm_n_steps = WEFT_ARRAY_SIZE(fm_steps);
 
@@ -319,9 +319,6 @@ component_read_on(struct weft_fm *fm, struct fm_component *c)
 		int len = component_takes_step(c, s) ? s->put(fm, c, fm_payload(c)) : -1;
 
 		if (len >= 0) {
-			if (s->is_write)
-				fm_event(fm, WEFT_FM_EVENT_WRITE, c, s->opcode, "claim, PID 0x%03x",
-					c->want_pid);
 			fm_send(fm, c, s->opcode, len, false);
 			return;
 		}

@@ -143,7 +143,6 @@ struct fm_step {
 	uint16_t opcode;
 	bool is_switch, is_gfd; /* of these; neither: of all */
 	bool is_poll; /* also later, again and again */
-	bool is_write;
 	int (*put)(struct weft_fm *fm, struct fm_component *c, uint8_t *b); /* length; -1: skip */
 	int (*got)(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 };

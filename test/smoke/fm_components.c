@@ -24,6 +24,7 @@ struct component {
 	unsigned int node;
 	int listener;
 	int client[CLIENTS];
+	unsigned int caller[CLIENTS]; /* connections have numbers */
 };
 
 static struct weft_topo *topo;
@@ -33,7 +34,7 @@ static struct weft_fm_intent intent;
 static struct weft_fm_extent extent[64];
 static struct weft_fm_right right[1024];
 static struct component component[256];
-static unsigned int n_components;
+static unsigned int n_components, n_callers;
 static unsigned int path_of[WEFT_TOPO_NODES];
 
 static void
@@ -104,12 +105,13 @@ components_accept(struct component *c)
 	for (unsigned int i = 0; i < CLIENTS; i++)
 		if (c->client[i] < 0) {
 			c->client[i] = accept4(c->listener, NULL, NULL, SOCK_CLOEXEC);
+			c->caller[i] = ++n_callers;
 			return;
 		}
 }
 
 static void
-components_serve(unsigned int k, int *client)
+components_serve(unsigned int k, int *client, unsigned int caller)
 {
 	uint8_t in[FRAME + FAKE_MESSAGE], out[FRAME + FAKE_MESSAGE];
 	const ssize_t n = recv(*client, in, sizeof(in), 0);
@@ -123,7 +125,7 @@ components_serve(unsigned int k, int *client)
 		return;
 	memcpy(out, in, FRAME);
 	(void)send(*client, out,
-		FRAME + fake_serve(&fake, k, in + FRAME, (size_t)n - FRAME, out + FRAME),
+		FRAME + fake_serve(&fake, k, caller, in + FRAME, (size_t)n - FRAME, out + FRAME),
 		MSG_NOSIGNAL);
 }
 
@@ -196,7 +198,8 @@ main(int argc, char **argv)
 
 			for (unsigned int i = 0; i < CLIENTS; i++)
 				if (own[1 + i].revents != 0)
-					components_serve(k, &component[k].client[i]);
+					components_serve(
+						k, &component[k].client[i], component[k].caller[i]);
 			if (own->revents != 0)
 				components_accept(&component[k]);
 		}

@@ -502,8 +502,8 @@ fake_execute_gfd(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t *
 }
 
 static void
-fake_execute(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t *b, size_t len,
-	struct fake_answer *a)
+fake_execute(struct fake *f, uint32_t path, unsigned int caller, uint16_t opcode, const uint8_t *b,
+	size_t len, struct fake_answer *a)
 {
 	struct fake_component *c = &f->component[path];
 
@@ -515,7 +515,8 @@ fake_execute(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t *b, s
 		fake_owner(c, a);
 	} else if (opcode == WEFT_CCI_CLAIM_OWNERSHIP) {
 		fake_claim(c, b, len, a);
-	} else if (c->fm_pid == WEFT_FM_NO_PID) {
+		c->known = a->rc == 0 ? caller : c->known;
+	} else if (c->fm_pid == WEFT_FM_NO_PID || c->known != caller) {
 		a->rc = WEFT_CCI_UNSUPPORTED;
 	} else if (opcode == WEFT_CCI_SET_RESPONSE_LIMIT) {
 		fake_limit(a);
@@ -563,13 +564,14 @@ fake_send(void *arg, uint32_t path, const uint8_t *msg, size_t len)
 }
 
 size_t
-fake_serve(struct fake *f, uint32_t path, const uint8_t *msg, size_t len, uint8_t rsp[FAKE_MESSAGE])
+fake_serve(struct fake *f, uint32_t path, unsigned int caller, const uint8_t *msg, size_t len,
+	uint8_t rsp[FAKE_MESSAGE])
 {
 	struct fake_answer a = { 0 };
 	struct weft_cci_hdr h;
 
 	assert_int_equal(weft_cci_get_hdr(&h, msg, len), 0);
-	fake_execute(f, path, h.opcode, msg + WEFT_CCI_HDR, h.len, &a);
+	fake_execute(f, path, caller, h.opcode, msg + WEFT_CCI_HDR, h.len, &a);
 	h.is_response = true;
 	h.rc = a.rc;
 	h.len = a.rc == 0 ? (uint32_t)a.len : 0;
@@ -589,7 +591,7 @@ fake_arrive(struct fake *f, const struct fake_message *m)
 
 	if (f->component[m->path].is_dead)
 		return;
-	len = fake_serve(f, m->path, m->bytes, m->len, rsp);
+	len = fake_serve(f, m->path, m->manager, m->bytes, m->len, rsp);
 	fake_queue(f, m->path, m->manager, true, rsp, len);
 	if (weft_rand_below(&f->rand, 1000) < f->repeated)
 		fake_queue(f, m->path, m->manager, true, rsp, len);

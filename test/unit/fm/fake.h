@@ -35,6 +35,7 @@ struct fake_component {
 	uint64_t serial;
 	uint16_t pid, fm_pid;
 	uint8_t fm_uuid[16];
+	unsigned int known; /* caller that claimed last: others may do little more than that */
 	unsigned int n_ports, n_extents;
 	struct fake_port port[FAKE_PORTS];
 	struct weft_drt drt;
@@ -78,8 +79,8 @@ void fake_set_up(struct fake *f, unsigned int a, unsigned int port, bool is_up);
 void fake_reboot(struct fake *f, unsigned int a);
 
 /* Carry out a whole request of component @path; length of the whole answer at @rsp. */
-size_t fake_serve(
-	struct fake *f, uint32_t path, const uint8_t *msg, size_t len, uint8_t rsp[FAKE_MESSAGE]);
+size_t fake_serve(struct fake *f, uint32_t path, unsigned int caller, const uint8_t *msg,
+	size_t len, uint8_t rsp[FAKE_MESSAGE]);
 
 /* The transport. */
 int fake_send(void *arg, uint32_t path, const uint8_t *msg, size_t len);
