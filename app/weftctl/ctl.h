@@ -24,6 +24,7 @@ enum {
 	CTL_WATCH = 32,
 	CTL_FOLLOW = 64,
 	CTL_LIMIT = 128,
+	CTL_PLAN = 256,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
@@ -46,6 +47,7 @@ struct ctl_options {
 	bool is_json;
 	bool is_forced;
 	bool is_ways;
+	bool is_plan;
 };
 
 struct ctl {
@@ -112,6 +114,13 @@ int operate_reload(struct ctl *c);
 int operate_log(struct ctl *c);
 int operate_capture_start(struct ctl *c);
 int operate_capture_stop(struct ctl *c);
+
+/* The fabric manager. */
+int fm_show(struct ctl *c);
+int fm_path(struct ctl *c);
+int fm_history(struct ctl *c);
+int fm_drain(struct ctl *c);
+int fm_undrain(struct ctl *c);
 
 /**
  * Run the same command on another machine, by ssh, without its --server. Returns only to end the

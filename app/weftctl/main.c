@@ -56,6 +56,16 @@ static const struct ctl_verb verbs[] = {
 		CTL_DAEMONS | CTL_LIMIT | CTL_JSON, .run = operate_capture_start },
 	{ "capture", "stop", "PORT", "end that", CTL_DAEMONS | CTL_JSON,
 		.run = operate_capture_stop },
+	{ "fm", "show", "WHAT",
+		"what weft-fm found: fabric, switch, port, pid, route, gfd, extents, events",
+		CTL_JSON, .run = fm_show },
+	{ "fm", "path", "FROM TO", "nodes on the way, by the switches' tables", CTL_JSON,
+		.run = fm_path },
+	{ "fm", "history", "", "changes: who, why, which component, which command", CTL_JSON,
+		.run = fm_history },
+	{ "fm", "drain", "NODE", "route around a node from now on", CTL_PLAN | CTL_JSON,
+		.run = fm_drain },
+	{ "fm", "undrain", "NODE", "no longer", CTL_PLAN | CTL_JSON, .run = fm_undrain },
 };
 
 static void
@@ -108,9 +118,12 @@ static const struct cli_option options[] = {
 	{ "limit", "SIZE", NULL, "capture start: the file ends at that size, such as 100M",
 		CLI_SIZE(limit, 4096, "a size of 4096 bytes or more, such as 100M"),
 		.tags = CTL_LIMIT },
+	{ CLI_SECTION("fm drain, fm undrain") },
+	{ "plan", NULL, NULL, "only say which commands would be sent", CLI_FLAG(is_plan),
+		.tags = CTL_PLAN },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,
-		"print JSON: mem list, read, cmp and bench, and all of daemons; events: an object "
+		"print JSON: mem list, read, cmp and bench, and all of daemons and of fm; events: an object "
 		"a line",
 		CLI_FLAG(is_json), .tags = CTL_JSON },
 	{ CLI_SECTION("Machine") },
@@ -118,7 +131,7 @@ static const struct cli_option options[] = {
 		CLI_TEXT(server) },
 };
 
-static char verb_lines[4096];
+static char verb_lines[8192];
 static const char *verb_words[2 * WEFT_ARRAY_SIZE(verbs) + 16];
 
 static const struct cli_program program = {

@@ -291,25 +291,6 @@ component_nonsense(struct weft_fm *fm, struct fm_component *c)
 		fm_restart(c, fm->now_ns + FM_BACKOFF_NS);
 }
 
-static void
-component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc)
-{
-	const bool is_write = c->req.is_write;
-
-	component_end_request(fm, c);
-	fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
-		weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
-	if (!is_write || opcode == WEFT_CCI_CLAIM_OWNERSHIP) {
-		fm_set_state(fm, c, WEFT_FM_ABSENT);
-		return;
-	}
-	c->hold_step_ns = c->hold_step_ns == 0 ? FM_BACKOFF_NS : 2 * c->hold_step_ns;
-	if (c->hold_step_ns > FM_BACKOFF_MAX_NS)
-		c->hold_step_ns = FM_BACKOFF_MAX_NS;
-	c->hold_ns = fm->now_ns + c->hold_step_ns;
-	fm_restart(c, fm->now_ns);
-}
-
 /* The next step has something to ask for, or all are done. */
 static void
 component_read_on(struct weft_fm *fm, struct fm_component *c)
@@ -332,6 +313,41 @@ component_read_on(struct weft_fm *fm, struct fm_component *c)
 		fm_set_state(fm, c, WEFT_FM_READY);
 	}
 	c->step = 0;
+}
+
+/* A GFD whose memory is not ours to manage still is an end of the fabric. */
+static void
+component_has_no_memory(struct weft_fm *fm, struct fm_component *c)
+{
+	if (c->gfd != NULL)
+		c->gfd->is_fixed = true;
+	c->step = (uint8_t)fm_n_steps;
+	component_read_on(fm, c);
+}
+
+static void
+component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc)
+{
+	const bool is_write = c->req.is_write;
+
+	component_end_request(fm, c);
+	/* One that is left out refuses again and again. */
+	if (c->state != WEFT_FM_ABSENT)
+		fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
+			weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
+	if (!is_write && fm_steps[c->step].is_gfd && rc == WEFT_CCI_UNSUPPORTED) {
+		component_has_no_memory(fm, c);
+		return;
+	}
+	if (!is_write) {
+		fm_set_state(fm, c, WEFT_FM_ABSENT);
+		return;
+	}
+	c->hold_step_ns = c->hold_step_ns == 0 ? FM_BACKOFF_NS : 2 * c->hold_step_ns;
+	if (c->hold_step_ns > FM_BACKOFF_MAX_NS)
+		c->hold_step_ns = FM_BACKOFF_MAX_NS;
+	c->hold_ns = fm->now_ns + c->hold_step_ns;
+	fm_restart(c, fm->now_ns);
 }
 
 static void

@@ -60,6 +60,7 @@ struct fm_region {
 };
 
 struct fm_gfd {
+	bool is_fixed; /* it takes no commands about its memory */
 	uint16_t n_groups;
 	uint8_t n_regions;
 	struct fm_region region[FM_REGIONS];

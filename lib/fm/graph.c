@@ -183,7 +183,7 @@ graph_add_links(struct graph_build *b)
 					graph_add_link(
 						b, here, (uint8_t)p, b->node_of[far], far_port);
 				c->sw->port[p].link = 0;
-			} else if (far >= 0 && fm->component[far].gfd != NULL &&
+			} else if (far >= 0 && fm->component[far].kind == WEFT_TOPO_GFD &&
 				   b->node_of[far] != FM_NO_LINK) {
 				/* A second port of a GFD would be a second way in. */
 				graph_add_link(b, here, (uint8_t)p, b->node_of[far], 0);

@@ -129,6 +129,14 @@ fm_host_at(struct weft_fm *fm, uint32_t path, uint8_t port)
 static uint16_t
 pids_wanted_at(const struct weft_fm *fm, const struct fm_component *c, uint8_t port)
 {
+	/* The port above a GFD has the PID that is sent to there. */
+	if (c->sw->port[port].has_partner) {
+		const int far = fm_find_id(fm, c->sw->port[port].far_id, c->path);
+
+		return far >= 0 && fm->component[far].kind == WEFT_TOPO_GFD
+		               ? fm->component[far].want_pid
+		               : WEFT_FM_NO_PID;
+	}
 	if (!c->sw->port[port].is_host)
 		return WEFT_FM_NO_PID;
 	for (unsigned int i = 0; i < fm->n_hosts; i++)

@@ -173,7 +173,7 @@ gfd_collect_add(const struct weft_fm *fm, const struct fm_component *c, struct g
 static bool
 gfd_is_managed(const struct weft_fm *fm, const struct fm_component *c)
 {
-	return fm->intent->has_memory && fm_is_usable(c) && c->gfd != NULL;
+	return fm->intent->has_memory && fm_is_usable(c) && c->gfd != NULL && !c->gfd->is_fixed;
 }
 
 unsigned int

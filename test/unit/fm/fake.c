@@ -194,7 +194,8 @@ fake_partners(struct fake *f, struct fake_component *c, const uint8_t *b, size_t
 }
 
 static void
-fake_targets(struct fake_component *c, const uint8_t *b, size_t len, struct fake_answer *a)
+fake_targets(struct fake *f, struct fake_component *c, const uint8_t *b, size_t len,
+	struct fake_answer *a)
 {
 	struct weft_cci_get_pid_targets_req req;
 	struct weft_cci_get_pid_targets_rsp rsp = { .total = (uint16_t)c->n_ports };
@@ -204,7 +205,9 @@ fake_targets(struct fake_component *c, const uint8_t *b, size_t len, struct fake
 	/* Few at a time, so that the manager has to come again. */
 	for (unsigned int p = req.start; p < c->n_ports && rsp.n < 5; p++) {
 		const struct weft_cci_pid_target e = { .id = (uint16_t)(p + 3),
-			.type = c->port[p].far == FAKE_HOST ? 1 : 0,
+			.type = c->port[p].far == FAKE_HOST                     ? 1
+			        : f->component[c->port[p].far_component].is_gfd ? 2
+			                                                        : 0,
 			.port = (uint8_t)p,
 			.pid = c->port[p].pid };
 
@@ -460,7 +463,7 @@ fake_execute_switch(struct fake *f, uint32_t path, uint16_t opcode, const uint8_
 	case WEFT_CCI_IDENTIFY_PBR_SWITCH: fake_tables(c, a); return true;
 	case WEFT_CCI_GET_PORT_STATE: fake_ports(c, b, len, a); return true;
 	case WEFT_CCI_GET_LINK_PARTNER_INFO: fake_partners(f, c, b, len, a); return true;
-	case WEFT_CCI_GET_PID_TARGETS: fake_targets(c, b, len, a); return true;
+	case WEFT_CCI_GET_PID_TARGETS: fake_targets(f, c, b, len, a); return true;
 	case WEFT_CCI_CONFIGURE_PID_ASSIGNMENT:
 		fake_assign(c, b, len, a);
 		c->n_writes++;
@@ -480,6 +483,10 @@ fake_execute_gfd(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t *
 {
 	struct fake_component *c = &f->component[path];
 
+	if (c->is_fixed) {
+		a->rc = WEFT_CCI_UNSUPPORTED;
+		return true;
+	}
 	switch (opcode) {
 	case WEFT_CCI_IDENTIFY_GFD: fake_gfd(a); return true;
 	case WEFT_CCI_GET_DC_REGIONS: fake_regions(a); return true;

@@ -437,6 +437,10 @@ WEFT_TEST(pids_are_those_of_the_intent)
 		assert_int_equal(f.component[i].pid, 0x300 + i);
 	for (unsigned int h = 0; h < 2; h++)
 		assert_int_equal(f.component[h].port[m.node[5 + h].at_port].pid, 0x101 + h);
+	/* The port above a GFD has that of the GFD. */
+	for (unsigned int g = 2; g < 5; g++)
+		assert_int_equal(
+			f.component[g % 2].port[f.component[g].port[0].far_port].pid, 0x300 + g);
 	/* And new ones. */
 	m.node[1].pid = 0x055;
 	m.node[5].pid = 0x102;
@@ -446,6 +450,31 @@ WEFT_TEST(pids_are_those_of_the_intent)
 	assert_int_equal(f.component[1].pid, 0x055);
 	assert_int_equal(f.component[0].port[m.node[5].at_port].pid, 0x102);
 	check_routes(&f);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(a_gfd_without_commands_for_memory_is_routed)
+{
+	static struct memory m;
+	struct weft_fm_component c;
+	struct weft_rand rand;
+	struct weft_fm *fm;
+	struct fake f;
+
+	weft_test_seed(&rand, __func__);
+	small(&f, &m);
+	f.component[3].is_fixed = true;
+	draw_memory(&m, &rand);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	assert_int_equal(weft_fm_component(fm, 3, &c), 0);
+	assert_int_equal(c.state, WEFT_FM_READY);
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_REFUSED], 1);
+	assert_int_equal(f.component[3].n_extents, 0);
+	assert_int_equal(f.component[3].pid, 0x303);
+	check_routes(&f);
+	check_links(&f, fm);
 	weft_fm_free(fm);
 	fake_free(&f);
 }

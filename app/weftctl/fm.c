@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/* Verbs of the fabric manager: requests to the socket of weft-fm (doc/fm.md). */
+
+#include <errno.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "ctl.h"
+#include "table.h"
+#include "weft_attach_rundir.h"
+#include "weft_base.h"
+#include "weft_socket.h"
+
+#define FM_SOCKET "fm.sock"
+#define FM_TIMEOUT_MS 10000
+#define FM_ANSWER (64u << 20) /* bytes */
+#define FM_PIECE (64u << 10)
+
+static const struct table_column fm_fabric[] = {
+	{ "FABRIC", "fabric", TABLE_TEXT },
+	{ "CONVERGED", "converged", TABLE_TEXT },
+	{ "COMPONENTS", "components", TABLE_NUMBER },
+	{ "READY", "ready", TABLE_NUMBER },
+	{ "HOSTS", "hosts", TABLE_NUMBER },
+};
+
+static const struct table_column fm_switches[] = {
+	{ "SWITCH", "name", TABLE_TEXT },
+	{ "STATE", "state", TABLE_TEXT },
+	{ "PID", "pid", TABLE_TEXT },
+	{ "PORTS", "ports", TABLE_NUMBER },
+	{ "TABLES", "tables", TABLE_NUMBER },
+	{ "DRAINED", "drained", TABLE_TEXT },
+	{ "WRITES", "writes", TABLE_NUMBER },
+};
+
+static const struct table_column fm_ports[] = {
+	{ "SWITCH", "switch", TABLE_TEXT },
+	{ "PORT", "port", TABLE_NUMBER },
+	{ "UP", "up", TABLE_TEXT },
+	{ "LINKED", "linked", TABLE_TEXT },
+	{ "FAR", "far", TABLE_TEXT },
+	{ "PID", "pid", TABLE_TEXT },
+};
+
+static const struct table_column fm_pids[] = {
+	{ "NODE", "node", TABLE_TEXT },
+	{ "KIND", "kind", TABLE_TEXT },
+	{ "PID", "pid", TABLE_TEXT },
+	{ "DESIRED", "desired", TABLE_TEXT },
+};
+
+static const struct table_column fm_routes[] = {
+	{ "SWITCH", "switch", TABLE_TEXT },
+	{ "DPID", "dpid", TABLE_TEXT },
+	{ "TO", "to", TABLE_TEXT },
+	{ "PORT", "port", TABLE_NUMBER },
+};
+
+static const struct table_column fm_gfds[] = {
+	{ "GFD", "name", TABLE_TEXT },
+	{ "STATE", "state", TABLE_TEXT },
+	{ "PID", "pid", TABLE_TEXT },
+	{ "EXTENTS", "extents", TABLE_NUMBER },
+	{ "WRITES", "writes", TABLE_NUMBER },
+};
+
+static const struct table_column fm_extents[] = {
+	{ "GFD", "gfd", TABLE_TEXT },
+	{ "GROUP", "group", TABLE_NUMBER },
+	{ "DPA", "dpa", TABLE_NUMBER },
+	{ "SIZE", "size", TABLE_NUMBER },
+};
+
+static const struct table_column fm_events[] = {
+	{ "EVENT", "event", TABLE_TEXT },
+	{ "NODE", "node", TABLE_TEXT },
+	{ "TEXT", "text", TABLE_TEXT },
+};
+
+static const struct table_column fm_changes[] = {
+	{ "ID", "id", TABLE_NUMBER },
+	{ "WHO", "who", TABLE_TEXT },
+	{ "WHY", "why", TABLE_TEXT },
+	{ "NODE", "node", TABLE_TEXT },
+	{ "OPCODE", "opcode", TABLE_TEXT },
+	{ "WHAT", "what", TABLE_TEXT },
+};
+
+static const struct table_column fm_commands[] = {
+	{ "NODE", "node", TABLE_TEXT },
+	{ "COMMAND", "command", TABLE_TEXT },
+	{ "WHAT", "what", TABLE_TEXT },
+};
+
+static const struct fm_noun {
+	const char *word;
+	const struct table_column *column;
+	unsigned int n;
+} fm_nouns[] = {
+	{ "fabric", fm_fabric, WEFT_ARRAY_SIZE(fm_fabric) },
+	{ "switch", fm_switches, WEFT_ARRAY_SIZE(fm_switches) },
+	{ "port", fm_ports, WEFT_ARRAY_SIZE(fm_ports) },
+	{ "pid", fm_pids, WEFT_ARRAY_SIZE(fm_pids) },
+	{ "route", fm_routes, WEFT_ARRAY_SIZE(fm_routes) },
+	{ "gfd", fm_gfds, WEFT_ARRAY_SIZE(fm_gfds) },
+	{ "extents", fm_extents, WEFT_ARRAY_SIZE(fm_extents) },
+	{ "events", fm_events, WEFT_ARRAY_SIZE(fm_events) },
+};
+
+static int
+fm_connect(const struct ctl *c)
+{
+	char folder[WEFT_SOCKET_PATH_MAX], path[WEFT_SOCKET_PATH_MAX];
+	const int rc = weft_attach_rundir(folder, sizeof(folder), false);
+	int fd;
+
+	if (rc != 0 ||
+		snprintf(path, sizeof(path), "%s/" FM_SOCKET, folder) >= (int)sizeof(path))
+		ctl_fail(c, "%s: no manager of this user runs: start weft-fm", folder);
+	fd = weft_socket_connect_stream(path, FM_TIMEOUT_MS);
+	if (fd < 0)
+		ctl_fail(c, "%s: no manager of this user runs: start weft-fm", path);
+	return fd;
+}
+
+/* One line, however long it is. NULL: the manager has gone, or says nothing. */
+static char *
+fm_receive(int fd)
+{
+	char *line = NULL;
+	size_t n = 0;
+
+	while (n < FM_ANSWER) {
+		char *more = realloc(line, n + FM_PIECE + 1);
+		ssize_t got;
+
+		if (more == NULL)
+			break;
+		line = more;
+		got = recv(fd, line + n, FM_PIECE, 0);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		n += (size_t)got;
+		line[n] = '\0';
+		if (line[n - 1] == '\n')
+			return line;
+	}
+	free(line);
+	return NULL;
+}
+
+/* Send a request, which is taken over; its result, or the end of the program. */
+static json_t *
+fm_ask(const struct ctl *c, json_t *request)
+{
+	char *text = request == NULL ? NULL : json_dumps(request, JSON_COMPACT);
+	const int fd = fm_connect(c);
+	json_t *answer = NULL, *result;
+	char *line = NULL;
+
+	json_decref(request);
+	if (text == NULL)
+		ctl_fail(c, "out of memory");
+	/* A request is shorter than what a socket takes at once. */
+	if (send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text) &&
+		send(fd, "\n", 1, MSG_NOSIGNAL) == 1)
+		line = fm_receive(fd);
+	close(fd);
+	free(text);
+	if (line != NULL)
+		answer = json_loads(line, 0, NULL);
+	free(line);
+	if (answer == NULL)
+		ctl_fail(c, "the manager did not answer within %u s", FM_TIMEOUT_MS / 1000);
+	result = json_incref(json_object_get(answer, "result"));
+	if (!json_is_true(json_object_get(answer, "ok")) || result == NULL)
+		ctl_fail(c, "%s", json_string_value(json_object_get(answer, "error")));
+	json_decref(answer);
+	return result;
+}
+
+/* A result as JSON, or as a table: an object is a row. */
+static int
+fm_print(const struct ctl *c, const struct table_column *column, unsigned int n, json_t *result)
+{
+	if (c->opt.is_json) {
+		ctl_print_json(c, result);
+		return EXIT_SUCCESS;
+	}
+	if (json_is_object(result)) {
+		json_t *rows = json_array();
+
+		json_array_append_new(rows, result);
+		result = rows;
+	}
+	if (json_array_size(result) != 0)
+		table_print(column, n, result);
+	json_decref(result);
+	return EXIT_SUCCESS;
+}
+
+int
+fm_show(struct ctl *c)
+{
+	const char *what = c->operand[0];
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(fm_nouns); i++)
+		if (strcmp(fm_nouns[i].word, what) == 0)
+			return fm_print(c, fm_nouns[i].column, fm_nouns[i].n,
+				fm_ask(c, json_pack("{s:s, s:s}", "cmd", "show", "what", what)));
+	cli_usage("fm show: expected fabric, switch, port, pid, route, gfd, extents or events, "
+		  "got \"%s\"",
+		what);
+}
+
+int
+fm_path(struct ctl *c)
+{
+	json_t *way = fm_ask(c, json_pack("{s:s, s:s, s:s}", "cmd", "path", "from", c->operand[0],
+					"to", c->operand[1]));
+	const json_t *name;
+	size_t i;
+
+	if (c->opt.is_json) {
+		ctl_print_json(c, way);
+		return EXIT_SUCCESS;
+	}
+	json_array_foreach(way, i, name)
+		printf("%s%s", i == 0 ? "" : " > ", json_string_value(name));
+	printf("\n");
+	json_decref(way);
+	return EXIT_SUCCESS;
+}
+
+int
+fm_history(struct ctl *c)
+{
+	return fm_print(c, fm_changes, WEFT_ARRAY_SIZE(fm_changes),
+		fm_ask(c, json_pack("{s:s}", "cmd", "history")));
+}
+
+static int
+fm_set_drained(struct ctl *c, bool is_drained)
+{
+	static const struct table_column columns[] = {
+		{ "NODE", "node", TABLE_TEXT },
+		{ "DRAINED", "drained", TABLE_TEXT },
+	};
+	json_t *result = fm_ask(c, json_pack("{s:s, s:s, s:b, s:b}", "cmd", "drain", "node",
+					   c->operand[0], "on", is_drained, "plan", c->opt.is_plan));
+
+	if (c->opt.is_plan)
+		return fm_print(c, fm_commands, WEFT_ARRAY_SIZE(fm_commands), result);
+	return fm_print(c, columns, WEFT_ARRAY_SIZE(columns), result);
+}
+
+int
+fm_drain(struct ctl *c)
+{
+	return fm_set_drained(c, true);
+}
+
+int
+fm_undrain(struct ctl *c)
+{
+	return fm_set_drained(c, false);
+}
