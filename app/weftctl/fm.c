@@ -122,8 +122,7 @@ fm_connect(const struct ctl *c)
 	const int rc = weft_attach_rundir(folder, sizeof(folder), false);
 	int fd;
 
-	if (rc != 0 ||
-		snprintf(path, sizeof(path), "%s/" FM_SOCKET, folder) >= (int)sizeof(path))
+	if (rc != 0 || snprintf(path, sizeof(path), "%s/" FM_SOCKET, folder) >= (int)sizeof(path))
 		ctl_fail(c, "%s: no manager of this user runs: start weft-fm", folder);
 	fd = weft_socket_connect_stream(path, FM_TIMEOUT_MS);
 	if (fd < 0)
@@ -256,8 +255,9 @@ fm_set_drained(struct ctl *c, bool is_drained)
 		{ "NODE", "node", TABLE_TEXT },
 		{ "DRAINED", "drained", TABLE_TEXT },
 	};
-	json_t *result = fm_ask(c, json_pack("{s:s, s:s, s:b, s:b}", "cmd", "drain", "node",
-					   c->operand[0], "on", is_drained, "plan", c->opt.is_plan));
+	json_t *result =
+		fm_ask(c, json_pack("{s:s, s:s, s:b, s:b}", "cmd", "drain", "node", c->operand[0],
+				  "on", is_drained, "plan", c->opt.is_plan));
 
 	if (c->opt.is_plan)
 		return fm_print(c, fm_commands, WEFT_ARRAY_SIZE(fm_commands), result);

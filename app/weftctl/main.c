@@ -123,7 +123,8 @@ static const struct cli_option options[] = {
 		.tags = CTL_PLAN },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,
-		"print JSON: mem list, read, cmp and bench, and all of daemons and of fm; events: an object "
+		"print JSON: mem list, read, cmp and bench, and all of daemons and of fm; events: "
+		"an object "
 		"a line",
 		CLI_FLAG(is_json), .tags = CTL_JSON },
 	{ CLI_SECTION("Machine") },

@@ -153,9 +153,26 @@ for what in fabric switch port pid route gfd extents events; do
 	ask "{\"cmd\": \"show\", \"what\": \"$what\"}"
 	[ "$(json answer.json 'o["ok"] and len(o["result"]) > 0')" = True ] || die "show $what"
 done
+# The same by weftctl.
+ctl() { timeout 20 "$app/weftctl" "$@"; }
+[ "$(ctl fm path h0 g0)" = "h0 > s0 > $way > s3 > g0" ] || die "weftctl fm path"
+for what in fabric switch port pid route gfd extents events; do
+	[ "$(ctl fm show $what | wc -l)" -ge 2 ] || die "weftctl fm show $what"
+	[ "$(ctl fm show $what --json | json /dev/stdin 'len(o) > 0')" = True ] || die "weftctl fm show $what --json"
+done
+ctl fm history | grep -q "uid $(id -u): drain $other" || die "weftctl fm history"
+ctl fm undrain "$other" --plan | grep -q "Set DRT" || die "weftctl fm undrain --plan"
+ctl fm undrain "$other" >/dev/null || die "weftctl fm undrain"
+ctl fm drain "$other" | grep -q "^$other .*yes" || die "weftctl fm drain"
+misused 'expected fabric, switch' "$app/weftctl" fm show nonesuch
+misused '--plan: expected an option of fm' "$app/weftctl" fm history --plan
+refuses 'the name of a node' "$app/weftctl" fm drain nonesuch
+refuses 'the names of two nodes' "$app/weftctl" fm path h0 nonesuch
+
 kill -TERM "$manager"
 wait "$manager" || die "does not end well"
 [ ! -e "$run/fm.sock" ] || die "leaves its socket"
+refuses 'no manager of this user runs' "$app/weftctl" fm show fabric
 # Drained it stays, over the end of the manager.
 timeout 30 "${fm[@]}" --once --json found.json >once.log 2>once.err || die "--once, drained"
 [ "$(json found.json '[s["name"] for s in o["switches"] if s["drained"]]')" = "['$other']" ] || die "drain is forgotten"
