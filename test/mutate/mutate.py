@@ -20,6 +20,8 @@ LIMIT_S = 300  # of real time; a mutant that hangs there has not been noticed
 SIM = "app/weft-sim"
 DUPLICATE = "test/unit/test_link_duplicate"
 RINGS = "test/unit/test_attach_server"
+CAPACITY = "test/unit/test_fabric_gfam_dc"
+COMMANDS = "test/unit/test_node_cci_gfd"
 
 # Noticed where fabrics come with their load, and looked for there alone.
 DRAWN = {
@@ -471,6 +473,25 @@ MUTATIONS = [
      "if (__atomic_load_n(&s->head->client_sleeps, __ATOMIC_SEQ_CST) == 0)", "if (s->entries == 0)", RINGS),
     ("attach: a breach is forgotten", "lib/attach/server.c",
      "s->breach = (uint8_t)b;", "s->breach = (uint8_t)(b & 0);", RINGS),
+    ("capacity: memory that a reference holds is given out", "lib/fabric/gfam_dc_release.c",
+     "tag == DC_NO_TAG || dc->tag[tag].is_held || dc_has_tag(", "tag == DC_NO_TAG || dc_has_tag(", CAPACITY),
+    ("capacity: memory that others still have is freed", "lib/fabric/gfam_dc_release.c",
+     " || dc_has_tag(dc, tag, WEFT_GFAM_NO_GROUP))", ")", CAPACITY),
+    ("capacity: what is freed is not wiped", "lib/fabric/gfam_dc_release.c",
+     "\tif (dc_is_home(e))\n\t\tdc->wipe", "\tif (!dc_is_home(e))\n\t\tdc->wipe", CAPACITY),
+    ("capacity: released blocks stay in their group", "lib/fabric/gfam_dc_release.c",
+     "(void)weft_gfam_set_blocks(t, e->dpa, e->len, WEFT_GFAM_NO_GROUP);", "", CAPACITY),
+    ("capacity: sharable capacity is released in pieces", "lib/fabric/gfam_dc_release.c",
+     "e != NULL && dc_is_sharable(dc, e)", "e != NULL && false", CAPACITY),
+    ("capacity: prescribed blocks may be another's", "lib/fabric/gfam_dc_add.c",
+     "if (gfam_overlap(r->dpa, r->len, e->dpa, e->len))", "if (gfam_overlap(r->dpa, 0, e->dpa, e->len))", CAPACITY),
+    ("capacity: a tag may be used twice", "lib/fabric/gfam_dc_add.c",
+     "\tif (p->tag != DC_NO_TAG)\n\t\treturn -EINVAL;", "", CAPACITY),
+    ("capacity: a host reads of groups that are closed to it", "lib/node/cci_gfd_capacity.c",
+     "who->iface != WEFT_CCI_HOST || ", "who->iface != WEFT_CCI_HOST || true || ", COMMANDS),
+    ("capacity: rights change before all rows are right", "lib/node/cci_gfd_capacity.c",
+     "\tif (rc != 0)\n\t\treturn cci_gfd_rc(rc);\n\tg->world->commit(g->world_arg);\n\tfor",
+     "\tg->world->commit(g->world_arg);\n\tif (rc != 0)\n\t\treturn cci_gfd_rc(rc);\n\tfor", COMMANDS),
 ]
 INTACT = "nothing broken"
 
