@@ -423,6 +423,7 @@ WEFT_TEST(who_sleeps_is_woken_also_between_signals)
 	const struct weft_attach_opts o = { .size = sizeof(o), .spin_ns = -1 };
 	const struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { 0 };
 	struct sigaction act = { .sa_handler = test_alarm }, before;
+	const int64_t begin = fake_now_ns();
 	struct fake f = { 0 };
 	struct weft_region *r;
 	uint32_t i, n;
@@ -433,17 +434,19 @@ WEFT_TEST(who_sleeps_is_woken_also_between_signals)
 	r = test_open(w, "g0", TEST_RW);
 	assert_int_equal(sigaction(SIGALRM, &act, &before), 0);
 	assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
-	for (i = 0; i < 1000; i++) {
-		assert_int_equal(weft_write(r, i * 4, &i, sizeof(i)), 0);
-		assert_int_equal(weft_read(r, i * 4, &n, sizeof(n)), 0);
+	/* Who finds the other's word at once does not sleep: on a busy machine that is often. */
+	for (i = 0; i < 1000 || f.n_sleeps <= 100 || f.n_signals <= 100; i++) {
+		const uint64_t at = i % (FAKE_SIZE / 4) * 4;
+
+		assert_int_equal(weft_write(r, at, &i, sizeof(i)), 0);
+		assert_int_equal(weft_read(r, at, &n, sizeof(n)), 0);
 		assert_int_equal(n, i);
+		assert_true(fake_now_ns() - begin < 120 * TEST_S);
 	}
 	assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
 	assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
 	weft_detach(w);
 	fake_end(&f);
-	assert_true(f.n_sleeps > 100);
-	assert_true(f.n_signals > 100);
 }
 
 WEFT_TEST(a_wait_ends_in_time)
