@@ -73,9 +73,11 @@ json_write(const char *path, const json_t *o)
 	errno = EIO; /* if the dump fails by itself */
 	if (json_dumpf(o, f, JSON_INDENT(2)) != 0 || fputc('\n', f) == EOF)
 		rc = -errno;
-	if ((f == stdout ? fflush(f) : fclose(f)) != 0 && rc == 0)
+	if (f != stdout)
+		return weft_file_close(f, path, rc);
+	if (fflush(f) != 0 && rc == 0)
 		rc = -errno;
-	if (rc != 0 && f == stdout) {
+	if (rc != 0) {
 		/* The caller says it: not once more when the program ends. */
 		__fpurge(f);
 		clearerr(f);

@@ -306,10 +306,8 @@ main_write_histogram(const struct load_report *r, const char *path)
 	if (f == NULL)
 		cli_fail("--histogram %s: %s", path, weft_file_error(-errno));
 	histogram_print(f, &r->latency);
-	rc = ferror(f) ? -EIO : 0;
-	if (f != stdout && fclose(f) != 0)
-		rc = -errno;
-	if (f != stdout && rc != 0)
+	rc = f == stdout ? 0 : weft_file_close(f, path, 0);
+	if (rc != 0)
 		cli_fail("--histogram %s: %s", path, weft_file_error(rc));
 }
 

@@ -58,6 +58,26 @@ weft_file_stream(const char *path)
 	return f;
 }
 
+int
+weft_file_close(FILE *f, const char *path, int rc)
+{
+	struct stat open_one = { 0 }, st;
+
+	if (rc == 0 && ferror(f))
+		rc = -EIO;
+	if (fflush(f) != 0 && rc == 0)
+		rc = -errno;
+	if (fstat(fileno(f), &open_one) != 0)
+		open_one.st_mode = 0;
+	if (fclose(f) != 0 && rc == 0)
+		rc = -errno;
+	/* Not what the path names by now, nor what a link leads to. */
+	if (rc != 0 && S_ISREG(open_one.st_mode) && lstat(path, &st) == 0 &&
+		st.st_dev == open_one.st_dev && st.st_ino == open_one.st_ino)
+		unlink(path);
+	return rc;
+}
+
 const char *
 weft_file_error(int rc)
 {

@@ -30,6 +30,15 @@ int weft_file_create(const char *path, mode_t mode);
 /** The same as a stream, mode 0666 less umask(2). NULL with errno. */
 FILE *weft_file_stream(const char *path);
 
+/**
+ * Close a stream of weft_file_stream(). A regular file that was not written to its end is removed,
+ * so that nobody takes a part for the whole.
+ *
+ * @param rc  0, or -errno of an earlier write
+ * @return 0: all of it was written; @p rc; or -errno of the last write
+ */
+int weft_file_close(FILE *f, const char *path, int rc);
+
 /** Message for a negative errno of weft_file_create(). Not thread-safe. */
 const char *weft_file_error(int rc);
 

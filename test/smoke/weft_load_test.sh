@@ -249,4 +249,11 @@ holds "a fill that tries again" 'o["lost"] == 0 and o["verified"] == 116'
 for command in "" "--json -" "--histogram -"; do
 	refuses 'No space left on device' bash -c "exec $l --region g0 --ops 10 $command >/dev/full"
 done
+# A file that could not be written to its end is not left.
+for option in --json --histogram; do
+	said=$(bash -c "trap '' XFSZ; ulimit -f 0; exec $l --region g0 --ops 10 $option part" 2>&1 >/dev/null) &&
+		die "$option: a file that could not be written is no error"
+	[[ $said == *"$option part: File too large"* ]] || die "$option: got \"$said\""
+	[ ! -e part ] || die "$option: a part of a file is left"
+done
 echo "weft-load loads and checks a fabric"

@@ -136,8 +136,10 @@ experiment_write_csv(const char *path, const struct exp *x)
 			(unsigned long long)r->sample, exp_verdict(r), r->what,
 			r->note == NULL ? "" : r->note);
 	}
+	if (f != stdout)
+		return weft_file_close(f, path, 0);
 	failed = ferror(f) != 0;
-	if ((f == stdout ? fflush(f) : fclose(f)) != 0)
+	if (fflush(f) != 0)
 		return -errno;
 	return failed ? -EIO : 0;
 }

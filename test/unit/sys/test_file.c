@@ -6,6 +6,8 @@
 #include "weft_test.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -43,6 +45,44 @@ WEFT_TEST(a_file_is_made_and_emptied)
 	assert_string_equal(weft_file_error(-ENOENT), strerror(ENOENT));
 	assert_null(weft_file_stream(folder));
 	assert_int_equal(errno, EISDIR);
+}
+
+/* Limits of a file's size stand for a disk that is full. */
+WEFT_TEST(what_is_not_written_to_its_end_is_removed)
+{
+	struct rlimit before, none;
+	FILE *f;
+
+	f = weft_file_stream(path);
+	assert_non_null(f);
+	assert_true(fputs("all of it", f) >= 0);
+	assert_int_equal(weft_file_close(f, path, 0), 0);
+	assert_int_equal(access(path, F_OK), 0);
+	/* What was written before is said, and removed. */
+	f = weft_file_stream(path);
+	assert_non_null(f);
+	assert_int_equal(weft_file_close(f, path, -EDOM), -EDOM);
+	assert_int_equal(access(path, F_OK), -1);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = before;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	f = weft_file_stream(path);
+	assert_non_null(f);
+	assert_true(fputs("nothing of it", f) >= 0);
+	assert_int_equal(weft_file_close(f, path, 0), -EFBIG);
+	assert_int_equal(access(path, F_OK), -1);
+	/* Another file that has the name by now is not ours. */
+	f = weft_file_stream(path);
+	assert_non_null(f);
+	assert_int_equal(rename(path, other), 0);
+	close(weft_file_create(path, 0600));
+	assert_true(fputs("nothing of it", f) >= 0);
+	assert_int_equal(weft_file_close(f, path, 0), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(unlink(other), 0);
 }
 
 WEFT_TEST(a_fifo_needs_its_reader_first)
