@@ -13,7 +13,7 @@
 
 static const char faults_syntax[] =
 	"none, or a list of ber=P, burst=SYMBOLS:P, drop=P, dup=P, reorder=P, garbage=P with "
-	"probabilities of 0 to 1";
+	"probabilities of 0 to 1, each once";
 
 static bool
 faults_probability(const char *text, double *p)
@@ -27,7 +27,7 @@ faults_parse_burst(char *value, struct faults *f)
 	char *colon = strchr(value, ':');
 	uint64_t len;
 
-	if (colon == NULL)
+	if (colon == NULL || f->burst_len != 0)
 		return false;
 	*colon = '\0';
 	if (!words_number(value, 1, FAULT_BURST_MAX, &len))
@@ -36,8 +36,9 @@ faults_parse_burst(char *value, struct faults *f)
 	return faults_probability(colon + 1, &f->burst);
 }
 
+/* @p seen: bits of those that were there before. */
 static bool
-faults_parse_one(char *item, struct faults *f)
+faults_parse_one(char *item, struct faults *f, unsigned int *seen)
 {
 	char *value = strchr(item, '=');
 	const struct {
@@ -57,8 +58,12 @@ faults_parse_one(char *item, struct faults *f)
 	if (strcmp(item, "burst") == 0)
 		return faults_parse_burst(value, f);
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(plain); i++)
-		if (strcmp(item, plain[i].name) == 0)
-			return faults_probability(value, plain[i].field);
+		if (strcmp(item, plain[i].name) == 0) {
+			const bool is_first = (*seen >> i & 1) == 0;
+
+			*seen |= 1u << i;
+			return is_first && faults_probability(value, plain[i].field);
+		}
 	return false;
 }
 
@@ -67,6 +72,7 @@ faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 {
 	char copy[256], *save, *item;
 	struct faults parsed = { 0 };
+	unsigned int seen = 0;
 
 	if (strcmp(text, "none") == 0) {
 		*f = parsed;
@@ -78,7 +84,7 @@ faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 	for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
 		size_t at = (size_t)(item - copy);
 
-		if (!faults_parse_one(item, &parsed))
+		if (!faults_parse_one(item, &parsed, &seen))
 			return weft_errorf(err, err_len, -EINVAL, "expected %s; got \"%s\"",
 				faults_syntax, text + at);
 	}
