@@ -158,7 +158,7 @@ bench_run_all(struct session *s)
 		if (!bench_is_wanted(o, b))
 			continue;
 		if (kernel == NULL && o->n_stages != 0)
-			cli_fail("--kernel %s: stage %s has no such kernel here", o->kernel,
+			cli_usage("--kernel %s: stage %s has no such kernel here", o->kernel,
 				b->name);
 		for (unsigned int k = 0; kernel != NULL && k < n; k++) {
 			s->p->frame_flits = o->frame_flits[k];
@@ -171,7 +171,7 @@ bench_run_all(struct session *s)
 		return;
 	}
 	if (json_array_size(s->results) == 0)
-		cli_fail("nothing to measure: %s",
+		cli_usage("nothing to measure: %s",
 			o->kernel != NULL ? "no stage has a kernel of that name here"
 					  : "the stages asked for do not have this layout");
 }
