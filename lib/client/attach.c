@@ -21,11 +21,26 @@
 
 /* Of this thread's last weft_attach(), or call of a map. */
 static __thread char attach_error[CLIENT_TEXT];
+/* Whose map it is about, as the last thing that failed here; NULL: anything else. */
+static __thread const struct mapper *attach_error_of;
 
 char *
 client_thread_error(void)
 {
 	return attach_error;
+}
+
+void
+client_thread_error_is_of(const struct mapper *mapper)
+{
+	attach_error_of = mapper;
+}
+
+char *
+client_error(struct weft *w)
+{
+	attach_error_of = NULL;
+	return w->error;
 }
 
 /* A caller that was built with a smaller struct has zeros in the rest; one with a larger, must. */
@@ -262,7 +277,10 @@ weft_detach(struct weft *w)
 const char *
 weft_error(const struct weft *w)
 {
-	return w == NULL ? attach_error : w->error;
+	/* A map is any thread's: its line is kept by who called, not where others write. */
+	if (w == NULL || (w->mapper != NULL && w->mapper == attach_error_of))
+		return attach_error;
+	return w->error;
 }
 
 const char *

@@ -70,7 +70,7 @@ blocking_fail(struct weft_region *r, const struct blocking *b)
 	struct weft *w = r->w;
 
 	w->last_bad = b->bad;
-	return weft_errorf(w->error, sizeof(w->error), b->status,
+	return weft_errorf(client_error(w), CLIENT_TEXT, b->status,
 		"%s in \"%s\" at offset 0x%llx: %s",
 		b->op.kind == WEFT_OP_READ    ? "read"
 		: b->op.kind == WEFT_OP_WRITE ? "write"
@@ -85,7 +85,7 @@ blocking_ready(struct weft *w)
 		return client_say_over(w);
 	if (w->n_open == 0)
 		return 0;
-	return weft_errorf(w->error, sizeof(w->error), -EBUSY,
+	return weft_errorf(client_error(w), CLIENT_TEXT, -EBUSY,
 		"%u operations of weft_submit() are open: take them by weft_wait() first",
 		w->n_open);
 }

@@ -113,8 +113,14 @@ client_is_over(const struct weft *w)
 /** @return -ESHUTDOWN, with the line for that */
 int client_say_over(struct weft *w);
 
+/** Room for the line of a call with @p w that fails, CLIENT_TEXT bytes. */
+char *client_error(struct weft *w);
+
 /** What weft_error(NULL) says: CLIENT_TEXT bytes of this thread's. */
 char *client_thread_error(void);
+
+/** The line of this thread is about a map of @p mapper; NULL: about none. */
+void client_thread_error_is_of(const struct mapper *mapper);
 
 /* --- map.c --- */
 

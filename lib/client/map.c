@@ -75,8 +75,12 @@ map_run_at(struct map_job *j)
 				found = k;
 	client_map_unlock_all();
 	j->err = client_thread_error();
-	if (found != NULL)
-		return map_run(found, j);
+	if (found != NULL) {
+		const int rc = map_run(found, j);
+
+		client_thread_error_is_of(rc == 0 ? NULL : found);
+		return rc;
+	}
 	return weft_errorf(
 		j->err, CLIENT_TEXT, -EINVAL, "map: %p is no address of a map", (void *)j->p);
 }
@@ -218,7 +222,7 @@ map_begin(struct weft *w)
 	int rc;
 
 	if (k == NULL)
-		return weft_errorf(w->error, sizeof(w->error), -ENOMEM, "no memory to map");
+		return weft_errorf(client_error(w), CLIENT_TEXT, -ENOMEM, "no memory to map");
 	k->bell = k->uffd = k->space.file = k->space.hole = -1;
 	k->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	k->cache.limit = limit == 0 ? 1 : (uint32_t)limit;
@@ -226,7 +230,7 @@ map_begin(struct weft *w)
 	k->spin_ns = map_cpus() > 1 ? w->spin_ns : 0;
 	pthread_mutex_init(&k->jobs.lock, NULL);
 	pthread_cond_init(&k->jobs.is_done, NULL);
-	rc = map_prepare(k, w, w->error);
+	rc = map_prepare(k, w, client_error(w));
 	if (rc != 0) {
 		map_free(k);
 		return rc;
@@ -277,22 +281,22 @@ map_judge(const struct weft_region *r, uint64_t off, size_t n, int flags)
 	struct weft *w = r->w;
 
 	if (off % page != 0)
-		return weft_errorf(w->error, sizeof(w->error), -EINVAL,
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
 			"map of \"%s\" at offset 0x%llx: expected a multiple of %llu", r->name,
 			(unsigned long long)off, (unsigned long long)page);
 	if (n == 0 || off > r->size || n > r->size - off)
-		return weft_errorf(w->error, sizeof(w->error), -EINVAL,
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
 			"map of \"%s\" of %zu bytes at offset 0x%llx: expected 1 byte or more, "
 			"within its 0x%llx bytes",
 			r->name, n, (unsigned long long)off, (unsigned long long)r->size);
 	if ((flags & ~(int)(WEFT_READ | WEFT_WRITE)) != 0 ||
 		(flags != 0 && (flags & (int)WEFT_READ) == 0))
-		return weft_errorf(w->error, sizeof(w->error), -EINVAL,
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
 			"map of \"%s\": flags are 0x%x: expected 0, WEFT_READ, or that with "
 			"WEFT_WRITE",
 			r->name, (unsigned int)flags);
 	if (((unsigned int)flags & ~r->rights) != 0 || (r->rights & WEFT_READ) == 0)
-		return weft_errorf(w->error, sizeof(w->error), -EACCES,
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EACCES,
 			"map of \"%s\": it was not opened for that: open it with WEFT_READ%s",
 			r->name, (flags & (int)WEFT_WRITE) != 0 ? " and WEFT_WRITE" : "");
 	return client_is_over(w) ? client_say_over(w) : 0;
@@ -302,7 +306,7 @@ int
 weft_map(struct weft_region *r, uint64_t off, size_t n, int flags, void **p)
 {
 	struct weft *w = r->w;
-	struct map_job j = { .kind = MAP_JOB_MAP, .err = w->error, .region = r, .off = off };
+	struct map_job j = { .kind = MAP_JOB_MAP, .err = client_error(w), .region = r, .off = off };
 	int rc = map_judge(r, off, n, flags);
 
 	*p = NULL;

@@ -47,20 +47,20 @@ client_op_refuse(struct weft *w, const struct weft_op *op, int rc)
 	const char *what = op->kind == WEFT_OP_READ ? "read" : "write";
 
 	if (rc == -EMSGSIZE)
-		return weft_errorf(w->error, sizeof(w->error), rc,
+		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s of %zu bytes: the buffers take %zu: split it, or attach with a larger "
 			"opts.buffer",
 			what, op->n, (size_t)w->pages.n * WEFT_ATTACH_PAGE);
 	if ((op->kind != WEFT_OP_READ && op->kind != WEFT_OP_WRITE) || r == NULL || r->w != w)
-		return weft_errorf(w->error, sizeof(w->error), rc,
+		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"operation of kind %d: expected READ, WRITE or FENCE, and a region of this "
 			"attachment",
 			op->kind);
 	if (rc == -EACCES)
-		return weft_errorf(w->error, sizeof(w->error), rc,
+		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s in \"%s\": it was not opened for that: open it with WEFT_%s", what,
 			r->name, op->kind == WEFT_OP_READ ? "READ" : "WRITE");
-	return weft_errorf(w->error, sizeof(w->error), rc,
+	return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 		"%s in \"%s\" of %zu bytes at offset 0x%llx: expected 1 byte or more, within its "
 		"0x%llx bytes",
 		what, r->name, op->n, (unsigned long long)op->off, (unsigned long long)r->size);

@@ -44,7 +44,7 @@ weft_regions(struct weft *w, struct weft_region_info *list, int n)
 		if (rc != 0)
 			return rc;
 		if (a.n_regions > INT_MAX)
-			return weft_errorf(w->error, sizeof(w->error), -EPROTO,
+			return weft_errorf(client_error(w), CLIENT_TEXT, -EPROTO,
 				"%s: the daemon says that there are %u regions: restart it",
 				w->path, a.n_regions);
 		if (i < a.n_regions && (int)i < n)
@@ -64,23 +64,23 @@ weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 
 	*out = NULL;
 	if (flags == 0 || (flags & ~(int)(WEFT_READ | WEFT_WRITE)) != 0)
-		return weft_errorf(w->error, sizeof(w->error), -EINVAL,
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
 			"opening \"%.128s\": flags are 0x%x: expected WEFT_READ, WEFT_WRITE or "
 			"both",
 			name, (unsigned int)flags);
 	if (strlen(name) >= sizeof(q.name))
-		return weft_errorf(w->error, sizeof(w->error), -ENOENT,
+		return weft_errorf(client_error(w), CLIENT_TEXT, -ENOENT,
 			"no region \"%.128s...\": a name is of %zu bytes at most", name,
 			sizeof(q.name) - 1);
 	r = calloc(1, sizeof(*r));
 	if (r == NULL)
 		return weft_errorf(
-			w->error, sizeof(w->error), -ENOMEM, "no memory to open \"%s\"", name);
+			client_error(w), CLIENT_TEXT, -ENOMEM, "no memory to open \"%s\"", name);
 	memcpy(q.name, name, strlen(name) + 1);
 	memcpy(r->name, q.name, sizeof(r->name));
 	rc = client_ask(w, &q, &a);
 	if (rc == 0 && (a.row.rights & q.rights) != q.rights)
-		rc = weft_errorf(w->error, sizeof(w->error), -EACCES,
+		rc = weft_errorf(client_error(w), CLIENT_TEXT, -EACCES,
 			"\"%s\" was opened with rights 0x%x, wanted were 0x%x: see weft_regions()",
 			name, a.row.rights, q.rights);
 	if (rc != 0) {

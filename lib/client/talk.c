@@ -200,7 +200,8 @@ client_exchange(int sock, const char *path, struct weft_attach_request *q,
 int
 client_say_over(struct weft *w)
 {
-	return weft_errorf(w->error, sizeof(w->error), -ESHUTDOWN, "%s: %s: attach again", w->path,
+	return weft_errorf(client_error(w), CLIENT_TEXT, -ESHUTDOWN, "%s: %s: attach again",
+		w->path,
 		w->is_broken ? "the daemon wrote into the rings what no daemon does"
 			     : "the daemon left, or detached this client");
 }
@@ -212,7 +213,7 @@ client_ask(struct weft *w, struct weft_attach_request *q, struct weft_attach_ans
 
 	if (client_is_over(w))
 		return client_say_over(w);
-	rc = client_exchange(w->socket, w->path, q, a, NULL, w->error);
+	rc = client_exchange(w->socket, w->path, q, a, NULL, client_error(w));
 	if (rc == 0 || a->magic == WEFT_ATTACH_MAGIC)
 		return rc;
 	/* Whatever comes late would be taken for another answer. */

@@ -94,8 +94,9 @@ int weft_attach(const char *socket, const struct weft_attach_opts *opts, struct 
 void weft_detach(struct weft *w);
 
 /**
- * What the last call that failed has to say: one line, until the next call. Never NULL. NULL asks
- * for this thread's last weft_attach(), or call with the address of a map.
+ * What the last call that failed has to say: one line, until the next call. Never NULL. Of calls
+ * with the address of a map that is the calling thread's last one. NULL asks for this thread's last
+ * weft_attach(), or call with the address of a map.
  */
 const char *weft_error(const struct weft *w);
 

@@ -824,6 +824,12 @@ WEFT_TEST(what_cannot_be_written_back_stays)
 	assert_int_equal(weft_sync(g.p, test_page, 0), -EACCES);
 	fake_is_line(weft_error(NULL));
 	assert_non_null(strstr(weft_error(NULL), "offset 0x0"));
+	/* The attachment has it too, until another call with it fails, and for this thread only. */
+	assert_string_equal(weft_error(g.w), weft_error(NULL));
+	assert_int_equal(weft_read(g.r, UINT64_MAX, &page, 1), -EINVAL);
+	assert_null(strstr(weft_error(g.w), "offset 0x0"));
+	assert_int_equal(weft_sync(g.p, test_page, 0), -EACCES);
+	assert_string_equal(weft_error(g.w), weft_error(NULL));
 	/* It can be stored to, and is written back when that goes again. */
 	g.p[1] = 7;
 	assert_int_equal(weft_sync(g.p, 2 * test_page, WEFT_DROP), -EACCES);
