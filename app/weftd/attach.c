@@ -32,6 +32,7 @@
 
 #define TEND_MS 20
 #define EVENTS 64
+#define USER_CLIENTS (WEFT_NODE_CLIENTS / 4) /* of a host, of a user whom the topology lets in */
 #define FILES_A_CLIENT 3 /* socket, eventfd, and one in passing */
 
 /* A connection, or a listening socket: then there is no client, and its node is served by it. */
@@ -174,6 +175,19 @@ attach_refuse_next(const struct attach_peer *p)
 	attach.spare = epoll_create1(EPOLL_CLOEXEC);
 }
 
+/* Whether a user has as many connections as he may, so that others have their places. */
+static bool
+attach_is_crowd(const struct node *n, uint32_t uid)
+{
+	unsigned int count = 0;
+
+	if (uid == 0 || uid == geteuid())
+		return false;
+	for (const struct attach_peer *p = attach.peers; p != NULL; p = p->next)
+		count += !p->is_listening && p->fd >= 0 && p->node == n && p->who.user.uid == uid;
+	return count >= USER_CLIENTS;
+}
+
 /* Whether somebody may come in; otherwise he was told why not. */
 static bool
 attach_admit(const struct node *n, int fd, struct attach_who *who)
@@ -186,8 +200,16 @@ attach_admit(const struct node *n, int fd, struct attach_who *who)
 			strerror(-rc));
 		return false;
 	}
-	if (attach_users_view(n, daemon_now(n->daemon), who, &v))
-		return true;
+	if (attach_users_view(n, daemon_now(n->daemon), who, &v)) {
+		if (!attach_is_crowd(n, who->user.uid))
+			return true;
+		attach_users_forget(who);
+		attach_refuse(fd, -EAGAIN,
+			"host %s: user %u has %d programs attached, the most that a user of its "
+			"clients may: end one first",
+			n->topo->name, who->user.uid, USER_CLIENTS);
+		return false;
+	}
 	attach_users_forget(who);
 	attach_refuse(fd, -EACCES,
 		"host %s: user %u may not come in: expected user %u, whose daemon it is, or one of "

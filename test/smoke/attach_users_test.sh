@@ -125,6 +125,28 @@ says "not of the group" "not open to this user" as 61001 61001 - h2 scratch 0
 same "of the group" "by another" "$(as 61004 61004 61100 h2 scratch 0)"
 ! user 61003 61100 - ls "$sock" >/dev/null 2>&1 || die "the run folder is listed"
 
+# One user has a quarter of the places, and keeps nobody else out.
+mkfifo "$work/stay"
+setpriv --reuid=61004 --regid=61004 --clear-groups python3 - "$sock/h0.sock" 3<"$work/stay" >"$work/crowd" 2>&1 <<-P &
+	import os, socket, sys
+	crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(256)]
+	for one in crowd:
+	    one.connect(sys.argv[1])
+	print("there", flush=True)
+	os.read(3, 1)
+P
+crowd=$!
+pids+=($crowd)
+exec 8>"$work/stay"
+wait_for 20 grep -q there "$work/crowd"
+says "too many of one user" "user 61004 has 256 programs attached, the most" as 61004 61004 - h0 g0 0
+same "another user beside them" "by another" "$(as 61001 61001 - h0 scratch 0)"
+same "root beside them" "by another" "$(rw h0 scratch 0)"
+exec 8>&-
+wait $crowd
+is_back() { as 61004 61004 - h0 g0 0 >/dev/null 2>&1; }
+wait_for 20 is_back
+
 # Who has a small share does less beside one that has a large one; equal shares would leave it half.
 bench=("$work/bin/weftctl" --socket "$sock/h0.sock" mem bench --size 16K --depth 16 --json)
 rate() { # of the one with the small share
