@@ -242,6 +242,12 @@ weft_requester_is_full(const struct weft_requester *r)
 }
 
 uint32_t
+weft_requester_free(const struct weft_requester *r)
+{
+	return r->cfg.tags - r->n_open - r->n_quarantine;
+}
+
+uint32_t
 weft_requester_outstanding(const struct weft_requester *r)
 {
 	return r->n_open;

@@ -61,7 +61,7 @@ struct weft_requester {
 	struct request_tag *tag; /* cfg.tags of them, behind this struct */
 	uint8_t *state; /* protocol->state_len of each tag */
 	struct tag_ends queue[TAG_QUEUES];
-	uint32_t n_open;
+	uint32_t n_open, n_quarantine;
 	uint64_t count[REQUESTER_COUNTERS_MAX];
 	struct weft_latency latency;
 	struct weft_requester_peer peer[WEFT_REQUESTER_PEERS];

@@ -72,6 +72,7 @@ weft_requester_tags_init(struct weft_requester *r)
 void
 weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, enum tag_queue to)
 {
+	r->n_quarantine += (uint32_t)(to == TAG_QUARANTINE) - (t->queue == TAG_QUARANTINE);
 	tags_detach(r, t);
 	tags_append(r, t, to);
 }

@@ -168,6 +168,9 @@ bool weft_requester_is_open(const struct weft_requester *r, uint16_t tag);
 /** Whether no tag is free: no request can begin. */
 bool weft_requester_is_full(const struct weft_requester *r);
 
+/** Tags that are free: neither open nor in quarantine. */
+uint32_t weft_requester_free(const struct weft_requester *r);
+
 /** Requests that are open now. */
 uint32_t weft_requester_outstanding(const struct weft_requester *r);
 

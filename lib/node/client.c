@@ -171,6 +171,22 @@ client_dpid(const struct weft_node *n, uint64_t hpa)
 	return d.reason == WEFT_EDGE_OK ? d.dpid : n->topo->pid;
 }
 
+/*
+ * One target's share of all tags: what it does not answer, and tags in quarantine for it, leave
+ * some for requests to others, however many targets are silent. A host of HBR form names none.
+ */
+static bool
+client_may_ask(const struct weft_node *n, const struct weft_requester *r, uint16_t dpid)
+{
+	const struct weft_requester_peer *p = weft_requester_peer(r, dpid);
+
+	const uint32_t held =
+		(uint32_t)p->in_flight[WEFT_REQUEST_READ] + p->in_flight[WEFT_REQUEST_WRITE];
+
+	/* Without any the requester says so itself. */
+	return n->is_hbr || held == 0 || held < CLIENTS_HELD_PER_FREE * weft_requester_free(r);
+}
+
 static int
 client_begin_line(
 	struct weft_node *n, struct weft_node_client *c, struct client_op *op, struct weft_msg *m)
@@ -188,6 +204,8 @@ client_begin_line(
 	rq.cookie = CLIENT_COOKIE | (uint64_t)c->slot << (CLIENT_LINE_BITS + CLIENT_OP_BITS) |
 	            (uint64_t)(op - c->op) << CLIENT_LINE_BITS | number;
 	rq.dpid = client_dpid(n, line);
+	if (!client_may_ask(n, r, rq.dpid))
+		return -EAGAIN;
 	rc = weft_requester_begin(r, &rq, n->now_ns);
 	if (rc != 0)
 		return rc;

@@ -339,7 +339,11 @@ weft_node_takes_clients(const struct weft_topo_node *t, const struct weft_load_n
 static uint32_t
 clients_tags(const struct weft_node *n)
 {
-	return weft_node_takes_clients(n->topo, n->load) ? n->load->client_tags : 0;
+	const uint32_t tags = n->load->client_tags;
+
+	/* Beside their shares what stays free when one target holds all that it may. */
+	return weft_node_takes_clients(n->topo, n->load) ? tags + tags / CLIENTS_HELD_PER_FREE + 1
+	                                                 : 0;
 }
 
 static int

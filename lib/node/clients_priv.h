@@ -11,6 +11,7 @@
 #include "node_priv.h"
 
 #define CLIENT_NONE 0xFFFF
+#define CLIENTS_HELD_PER_FREE 7u /* tags that one target may hold for each that is free */
 
 /* An operation that was taken and has not ended. */
 struct client_op {

@@ -455,6 +455,47 @@ WEFT_TEST(a_way_that_is_not_there_times_out)
 	toy_fini(&w);
 }
 
+/* What one GFD does not answer leaves places for requests to others, at once and for good. */
+WEFT_TEST(a_gfd_that_is_silent_stops_its_own_clients_only)
+{
+	struct program p[2], other;
+	struct toy w;
+	uint64_t began_ns;
+
+	clients_init(&w, rxl);
+	program_attach(&other, &w);
+	program_open(&other, 1, 0, MEMORY);
+	for (unsigned int k = 0; k < 2; k++) {
+		program_attach(&p[k], &w);
+		program_open(&p[k], 0, 0, MEMORY);
+		assert_int_equal(program_do(&p[k], WEFT_ATTACH_OP_READ, 0, 64), 0);
+	}
+	assert_int_equal(program_do(&other, WEFT_ATTACH_OP_READ, 0, 64), 0);
+	toy_steps(&w, 200); /* until all are quiet */
+	w.away = toy_node(&w, "g0");
+	program_submit(&p[0], 0, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+	toy_steps(&w, 5);
+	program_submit(&p[1], 0, WEFT_ATTACH_OP_WRITE, 0, SLOT_LEN);
+	for (began_ns = w.now_ns; w.now_ns - began_ns < UINT64_C(20000000000);) {
+		const uint64_t at_ns = w.now_ns;
+
+		assert_int_equal(program_do(&other, WEFT_ATTACH_OP_READ, 0, 4096), 0);
+		assert_true(w.now_ns - at_ns < UINT64_C(50000000));
+		for (unsigned int k = 0; k < 2; k++)
+			if (program_collect(&p[k]) != 0)
+				program_submit(&p[k], 0, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+		toy_steps(&w, 1000);
+	}
+	w.away = NULL;
+	toy_steps(&w, 100000);
+	for (unsigned int k = 0; k < 2; k++) {
+		program_wait(&p[k]);
+		program_detach(&p[k]);
+	}
+	program_detach(&other);
+	toy_fini(&w);
+}
+
 /* --- others do not notice --- */
 
 /* A client may leave, or be broken, with anything open. */
