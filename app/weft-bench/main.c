@@ -170,10 +170,11 @@ bench_run_all(struct session *s)
 		s->good = false;
 		return;
 	}
-	if (json_array_size(s->results) == 0)
-		cli_usage("nothing to measure: %s",
-			o->kernel != NULL ? "no stage has a kernel of that name here"
-					  : "the stages asked for do not have this layout");
+	if (json_array_size(s->results) != 0)
+		return;
+	if (o->kernel != NULL)
+		cli_usage("--kernel %s: no stage has a kernel of that name here", o->kernel);
+	cli_fail("nothing to measure: the stages asked for do not have this layout");
 }
 
 /* Whether the two lcores have to share one CPU. */

@@ -80,6 +80,7 @@ done
 
 misused '--stage: expected names, got nothing' "$app/weft-bench" --stage ''
 misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
+misused '--kernel nonesuch: no stage has a kernel of that name' "$app/weft-bench" --kernel nonesuch
 misused '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
 misused '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
 misused '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 65
