@@ -127,7 +127,7 @@ same "of the group" "by another" "$(as 61004 61004 61100 h2 scratch 0)"
 
 # One user has a quarter of the places, and keeps nobody else out.
 mkfifo "$work/stay"
-setpriv --reuid=61004 --regid=61004 --clear-groups python3 - "$sock/h0.sock" 3<"$work/stay" >"$work/crowd" 2>&1 <<-P &
+setpriv --reuid=61004 --regid=61004 --clear-groups /usr/bin/python3 - "$sock/h0.sock" 3<"$work/stay" >"$work/crowd" 2>&1 <<-P &
 	import os, socket, sys
 	crowd = [socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) for _ in range(256)]
 	for one in crowd:
