@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "sign.h"
 #include "weft_line.h"
 #include "weft_line_check.h"
 
@@ -22,7 +23,11 @@ struct check_block {
 	uint32_t no_write_before_ms; /* since the first loss */
 	uint16_t readers;
 	bool is_writing;
+	/* with signatures: what it holds, and what the open write makes of it */
+	uint8_t holds, next; /* CHECK_SIGNED, .. */
 };
+
+enum { CHECK_SIGNED, CHECK_INJECTED, CHECK_UNKNOWN };
 
 struct check {
 	struct weft_line_owner owner;
@@ -31,7 +36,9 @@ struct check {
 	uint64_t lost_ns; /* the first loss; 0: none */
 	struct check_counts count;
 	struct check_block *block;
-	struct weft_line_state *line;
+	struct weft_line_state *line; /* NULL with signatures */
+	struct sign *sign; /* NULL: without */
+	uint64_t inject, n_writes;
 };
 
 static struct {
@@ -74,11 +81,40 @@ check_make(uint64_t seed, uint32_t writer, uint64_t base, uint64_t size, uint64_
 	return NULL;
 }
 
+struct check *
+check_make_signed(struct sign *sign, uint64_t base, uint64_t size, uint64_t blocks, uint64_t inject)
+{
+	struct check *k = calloc(1, sizeof(*k));
+
+	if (k == NULL) {
+		sign_free(sign);
+		return NULL;
+	}
+	k->base = base;
+	k->size = size;
+	k->blocks = blocks;
+	k->lines = size / CHECK_LINE;
+	k->sign = sign;
+	k->inject = inject;
+	k->block = calloc(blocks, sizeof(*k->block));
+	if (k->block != NULL)
+		return k;
+	check_free(k);
+	return NULL;
+}
+
+uint64_t
+check_unit(const struct check *k)
+{
+	return k->sign != NULL ? k->lines : 1;
+}
+
 void
 check_free(struct check *k)
 {
 	if (k == NULL)
 		return;
+	sign_free(k->sign);
 	free(k->block);
 	free(k->line);
 	free(k);
@@ -172,9 +208,69 @@ check_say(struct check *k, uint64_t line, enum weft_line_verdict v, uint64_t ver
 	pthread_mutex_unlock(&check_all.lock);
 }
 
+/* --- blocks with signatures --- */
+
+static void
+check_put_signed(struct check *k, uint64_t block, uint8_t *data)
+{
+	struct check_block *b = &k->block[block];
+
+	sign_put(k->sign, block, data);
+	b->next = CHECK_SIGNED;
+	if (k->inject == 0 || ++k->n_writes % k->inject != 0)
+		return;
+	data[k->n_writes / k->inject % k->size / 2] ^= 1;
+	b->next = CHECK_INJECTED;
+	k->count.injected++;
+}
+
+__attribute__((cold)) static void
+check_say_signed(struct check *k, uint64_t block, const struct weft_sig_error *e)
+{
+	const bool is_lost = e->type == WEFT_SIG_NO_ERROR;
+	struct check_mismatch m = { .n_bytes = is_lost ? 0 : CHECK_BYTES };
+
+	k->count.mismatches++;
+	m.offset = k->base + block * k->size + e->offset;
+	memcpy(m.expected, &e->computed, CHECK_BYTES);
+	memcpy(m.got, &e->stored, CHECK_BYTES);
+	snprintf(m.why, sizeof(m.why), "%s",
+		is_lost ? "an error was put there, and its signature is right"
+			: sign_word(e->type));
+	pthread_mutex_lock(&check_all.lock);
+	if (check_all.n < CHECK_SAID_MAX && check_is_new(m.offset)) {
+		check_all.list[check_all.n++] = m;
+		cli_warn("bad signature in %s at 0x%" PRIx64 ": expected 0x%" PRIx64
+			 ", got 0x%" PRIx64 ": %s",
+			check_all.region, m.offset, e->computed, e->stored, m.why);
+	}
+	pthread_mutex_unlock(&check_all.lock);
+}
+
+static void
+check_signed(struct check *k, uint64_t block, const uint8_t *data)
+{
+	const uint8_t holds = k->block[block].holds;
+	struct weft_sig_error e;
+	const bool is_good = sign_check(k->sign, block, data, &e);
+
+	if (holds == CHECK_UNKNOWN)
+		return;
+	if (is_good != (holds == CHECK_SIGNED))
+		check_say_signed(k, block, &e);
+	else if (is_good)
+		k->count.verified += sign_blocks(k->sign);
+	else
+		k->count.found++;
+}
+
 void
 check_lines(struct check *k, uint64_t line, uint64_t n, const uint8_t *data)
 {
+	for (uint64_t i = line; k->sign != NULL && i < line + n; i += k->lines)
+		check_signed(k, i / k->lines, data + (i - line) * CHECK_LINE);
+	if (k->sign != NULL)
+		return;
 	for (uint64_t i = line; i < line + n; i++, data += CHECK_LINE) {
 		uint64_t version;
 		const enum weft_line_verdict v =
@@ -225,6 +321,10 @@ check_begin(struct check *k, uint64_t block, bool is_write, uint8_t *data)
 		return;
 	}
 	b->is_writing = true;
+	if (k->sign != NULL) {
+		check_put_signed(k, block, data);
+		return;
+	}
 	for (uint64_t i = block * k->lines; i < (block + 1) * k->lines; i++, data += CHECK_LINE) {
 		weft_line_check_next(&k->owner, &k->line[i], check_offset(k, i), data);
 		weft_line_state_begin(&k->line[i], k->owner.run);
@@ -237,7 +337,8 @@ check_end_write(struct check *k, uint64_t block, int rc, uint64_t now_ns)
 	struct check_block *b = &k->block[block];
 
 	b->is_writing = false;
-	for (uint64_t i = block * k->lines; i < (block + 1) * k->lines; i++) {
+	b->holds = rc == 0 ? b->next : CHECK_UNKNOWN;
+	for (uint64_t i = block * k->lines; k->sign == NULL && i < (block + 1) * k->lines; i++) {
 		if (rc == 0)
 			weft_line_state_settle(&k->line[i]);
 		else
@@ -261,7 +362,9 @@ check_end_read(struct check *k, uint64_t block, int rc, const uint8_t *data)
 void
 check_fill(struct check *k, uint64_t line, uint64_t n, uint8_t *data)
 {
-	for (uint64_t i = line; i < line + n; i++, data += CHECK_LINE) {
+	for (uint64_t i = line; k->sign != NULL && i < line + n; i += k->lines)
+		sign_put(k->sign, i / k->lines, data + (i - line) * CHECK_LINE);
+	for (uint64_t i = line; k->sign == NULL && i < line + n; i++, data += CHECK_LINE) {
 		weft_line_state_init(&k->line[i], k->owner.run);
 		weft_line_check_next(&k->owner, &k->line[i], check_offset(k, i), data);
 		weft_line_state_begin(&k->line[i], k->owner.run);

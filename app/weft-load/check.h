@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct sign;
+
 #define CHECK_LINE 64
 /* cxl mode: messages wait in switches while a link is down. */
 #define CHECK_QUARANTINE_NS UINT64_C(60000000000)
@@ -32,6 +34,8 @@ struct check_mismatch {
 struct check_counts {
 	uint64_t verified; /* lines read that held what they must */
 	uint64_t mismatches; /* and that did not */
+	uint64_t injected; /* --inject: errors written, */
+	uint64_t found; /* and reads that found one */
 };
 
 struct check;
@@ -44,6 +48,18 @@ struct check;
  */
 struct check *check_make(
 	uint64_t seed, uint32_t writer, uint64_t base, uint64_t size, uint64_t blocks);
+
+/**
+ * The same for blocks with signatures: what a block holds they say.
+ *
+ * @param sign    the check's from now on, also on NULL
+ * @param inject  every so manieth write gets a wrong bit; 0: none
+ */
+struct check *check_make_signed(
+	struct sign *sign, uint64_t base, uint64_t size, uint64_t blocks, uint64_t inject);
+
+/** Lines that are filled or judged together: those of a block with signatures, else 1. */
+uint64_t check_unit(const struct check *k);
 
 void check_free(struct check *k);
 

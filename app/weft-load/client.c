@@ -24,7 +24,6 @@
 #define LOOK_NS (200 * INT64_C(1000000)) /* between looks for a signal */
 #define AWAKE_NS INT64_C(100000) /* a sleep may last so much longer than it should */
 #define BULK_LINES 1024 /* of a fill, and of a last read */
-#define BULK (BULK_LINES * CHECK_LINE)
 #define ENDS 128 /* operations taken at a time */
 
 bool
@@ -63,18 +62,27 @@ client_fail_call(struct load_client *c)
 static uint64_t
 client_lines(const struct load_client *c)
 {
-	return c->blocks * (c->load->opt.size / CHECK_LINE);
+	return c->blocks * (c->load->opt.bytes / CHECK_LINE);
+}
+
+/* Lines of a piece of both: whole units. */
+static uint64_t
+client_bulk_lines(const struct load_client *c)
+{
+	const uint64_t unit = check_unit(c->check);
+
+	return unit > BULK_LINES ? unit : BULK_LINES / unit * unit;
 }
 
 /* What is not known to be there is written again: it is the same. */
 static void
 client_fill(struct load_client *c, uint8_t *bulk)
 {
-	const uint64_t lines = client_lines(c);
+	const uint64_t lines = client_lines(c), most = client_bulk_lines(c);
 	uint64_t at = 0;
 
 	while (at < lines && !load_is_over(c->load)) {
-		const uint64_t n = lines - at < BULK_LINES ? lines - at : BULK_LINES;
+		const uint64_t n = lines - at < most ? lines - at : most;
 		int rc;
 
 		check_fill(c->check, at, n, bulk);
@@ -93,7 +101,7 @@ client_fill(struct load_client *c, uint8_t *bulk)
 static uint64_t
 client_sweep_piece(struct load_client *c, uint64_t at, uint64_t n, uint8_t *bulk)
 {
-	const uint64_t off = c->base + at * CHECK_LINE;
+	const uint64_t off = c->base + at * CHECK_LINE, unit = check_unit(c->check);
 	const int rc = weft_read(c->r, off, bulk, n * CHECK_LINE);
 
 	if (rc == 0) {
@@ -104,16 +112,16 @@ client_sweep_piece(struct load_client *c, uint64_t at, uint64_t n, uint8_t *bulk
 		c->bad.lost++;
 		return 0;
 	}
-	if (rc == -EIO && n > 1) {
+	if (rc == -EIO && n > unit) {
 		uint64_t done = 0;
 
 		while (done < n && !load_is_over(c->load))
-			done += client_sweep_piece(c, at + done, 1, bulk);
+			done += client_sweep_piece(c, at + done, unit, bulk);
 		return done;
 	}
 	if (rc == -EIO) {
 		c->bad.failed_at = c->bad.failed++ == 0 ? off : c->bad.failed_at;
-		return 1;
+		return unit;
 	}
 	if (rc == -ESHUTDOWN)
 		client_fail_call(c);
@@ -125,11 +133,11 @@ client_sweep_piece(struct load_client *c, uint64_t at, uint64_t n, uint8_t *bulk
 static void
 client_sweep(struct load_client *c, uint8_t *bulk)
 {
-	const uint64_t lines = client_lines(c);
+	const uint64_t lines = client_lines(c), most = client_bulk_lines(c);
 	uint64_t at = 0;
 
 	while (at < lines && !load_is_over(c->load)) {
-		const uint64_t n = lines - at < BULK_LINES ? lines - at : BULK_LINES;
+		const uint64_t n = lines - at < most ? lines - at : most;
 
 		at += client_sweep_piece(c, at, n, bulk);
 	}
@@ -171,7 +179,7 @@ client_is_last(const struct load_client *c, uint64_t now_ns)
 static void
 client_prepare_slot(struct load_client *c, struct load_slot *s, uint32_t slot)
 {
-	const uint64_t size = c->load->opt.size;
+	const uint64_t size = c->load->opt.bytes;
 
 	c->ready[c->n_ready++] = (struct weft_op){
 		.kind = s->is_write ? WEFT_OP_WRITE : WEFT_OP_READ,
@@ -186,7 +194,7 @@ client_prepare_slot(struct load_client *c, struct load_slot *s, uint32_t slot)
 static void
 client_prepare(struct load_client *c, uint64_t now_ns)
 {
-	const uint64_t size = c->load->opt.size;
+	const uint64_t size = c->load->opt.bytes;
 	uint64_t at_ns;
 
 	while (c->n_free > 0 && client_due(c, now_ns, &at_ns)) {
@@ -244,7 +252,7 @@ client_end(struct load_client *c, const struct weft_done *d, uint64_t now_ns)
 	if (c->check != NULL && s->is_write)
 		check_end_write(c->check, s->block, d->status, now_ns);
 	else if (c->check != NULL)
-		check_end_read(c->check, s->block, d->status, c->data + slot * c->load->opt.size);
+		check_end_read(c->check, s->block, d->status, c->data + slot * c->load->opt.bytes);
 	c->free[c->n_free++] = slot;
 	if (d->status != 0) {
 		client_end_badly(c, s, d);
@@ -354,7 +362,7 @@ void *
 client_main(void *arg)
 {
 	struct load_client *c = arg;
-	uint8_t *bulk = c->check == NULL ? NULL : malloc(BULK);
+	uint8_t *bulk = c->check == NULL ? NULL : malloc(client_bulk_lines(c) * CHECK_LINE);
 
 	if (c->check != NULL && bulk == NULL)
 		client_fail(c, "no memory for client %" PRIu32, c->number);

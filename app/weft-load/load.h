@@ -31,7 +31,10 @@ struct load_options {
 	const char *region;
 	const char *json, *histogram; /* NULL: none */
 	const char *pattern_text; /* as it was given */
-	uint64_t size; /* bytes of an operation */
+	const char *block_text; /* --kind transfer: as it was given */
+	uint64_t size; /* bytes of an operation: of its data */
+	uint64_t bytes; /* and of its part of the region, signatures included */
+	uint64_t inject; /* every so manieth write is spoiled; 0: none */
 	uint64_t ops; /* of all clients, without the warm-up; 0: no limit */
 	uint64_t rate; /* of all clients a second; 0: as fast as they end */
 	uint64_t seed;
@@ -44,6 +47,7 @@ struct load_options {
 	uint32_t depth, clients;
 	uint8_t write_percent;
 	bool is_verifying;
+	bool is_checked; /* it is: what is read has to be something */
 };
 
 /** Operations of one kind that ended well. */
@@ -79,7 +83,7 @@ struct load_client {
 	uint64_t blocks;
 	struct weft_rand rand;
 	struct weft_choice choice;
-	struct check *check; /* --verify, else NULL */
+	struct check *check; /* of opt.is_checked, else NULL */
 	/* under way */
 	struct load_slot *slot; /* `depth` */
 	struct weft_op *ready; /* the first `n_ready` wait for room */

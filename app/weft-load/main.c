@@ -23,7 +23,9 @@
 #include "json.h"
 #include "load.h"
 #include "reach.h"
+#include "sign.h"
 #include "weft_base.h"
+#include "weft_sig_text.h"
 #include "words.h"
 
 #define STOPPED 130 /* exit status */
@@ -31,8 +33,13 @@
 #define SECONDS_MOST 1e7
 #define VERIFY_MOST (UINT64_C(4) << 30)
 #define THETA 0.99
+#define BLOCK "crc32c:512"
+#define TRANSFER_SIZE 4096
 
-enum { MAIN_MIX = 1, MAIN_SEED = 2 };
+enum { MAIN_MIX = 1, MAIN_SEED = 2, MAIN_BLOCK = 4, MAIN_SIZE = 8 };
+
+static struct weft_sig_text main_block_room;
+static const struct weft_sig_domain *main_block; /* NULL: none */
 
 static const char *const main_kinds[] = { "mem", "uio", "transfer", "move", NULL };
 static const char *const main_ops[] = { "read", "write", "mix", NULL };
@@ -78,13 +85,21 @@ static const struct cli_option options[] = {
 		"of it",
 		CLI_TEXT(region) },
 	{ CLI_SECTION("Load") },
-	{ "kind", NULL, "mem", "of the requests; all but mem are for the daemon's own load",
+	{ "kind", NULL, "mem",
+		"reads and writes (mem), or blocks with signatures (transfer), which overwrite the "
+		"region; uio and move are for the daemon's own load",
 		CLI_WORD(kind, main_kinds) },
+	{ "block", "DOMAIN", NULL,
+		"with --kind transfer: block and signature, such as dif:512 (crc32c:512)",
+		CLI_TEXT(block_text), .tags = MAIN_BLOCK },
+	{ "inject", "N", NULL, "with --kind transfer: spoil every N-th write behind its signature",
+		CLI_NUMBER(inject, 1, UINT64_C(1) << 53), .tags = MAIN_BLOCK },
 	{ "op", NULL, "read", "what to do; write and mix overwrite the region",
 		CLI_WORD(op, main_ops) },
 	{ "mix", "PERCENT", "50", "with --op mix: share of writes",
 		CLI_NUMBER(write_percent, 0, 100), .tags = MAIN_MIX },
-	{ "size", "SIZE", "64", "bytes of an operation, up to 1M", CLI_OWN(main_read_size) },
+	{ "size", "SIZE", "64", "bytes of an operation, up to 1M (4096 with --kind transfer)",
+		CLI_OWN(main_read_size), .tags = MAIN_SIZE },
 	{ "pattern", "random|sequential|zipf[:THETA]", "random",
 		"which block is next; by Zipf's law with 0.99, or THETA", .words = main_patterns,
 		CLI_OWN(main_read_pattern) },
@@ -140,8 +155,11 @@ main_judge_options(const struct load_options *o, uint64_t given, int argc, char 
 	if (optind < argc)
 		cli_usage("expected options only, got \"%s\"", argv[optind]);
 	reach_judge(o->node, o->socket);
-	if (o->kind != LOAD_MEM)
-		cli_usage("--kind %s: programs have reads and writes of kind mem; a daemon sends "
+	if (o->kind != LOAD_TRANSFER && cli_given(&program, given, MAIN_BLOCK))
+		cli_usage("--block and --inject: expected --kind transfer, got --kind %s",
+			main_kinds[o->kind]);
+	if (o->kind == LOAD_UIO || o->kind == LOAD_MOVE)
+		cli_usage("--kind %s: programs have reads and writes of CXL.mem; a daemon sends "
 			  "the others by itself, see workloads: in doc/topology.md",
 			main_kinds[o->kind]);
 	if (o->region == NULL)
@@ -157,6 +175,39 @@ main_judge_options(const struct load_options *o, uint64_t given, int argc, char 
 	cli_two_files("--json", o->json, "--histogram", o->histogram);
 }
 
+/* What its blocks are, and how much of the region an operation takes: whole lines. */
+static void
+main_judge_block(struct load_options *o)
+{
+	char err[200];
+
+	if (o->kind != LOAD_TRANSFER)
+		return;
+	if (o->block_text == NULL)
+		o->block_text = BLOCK;
+	if (weft_sig_text_parse(&main_block_room, o->block_text, &main_block, err, sizeof(err)) !=
+		0)
+		cli_usage("--block %s: %s", o->block_text, err);
+	if (main_block == NULL)
+		cli_usage(
+			"--block: expected a block and its signature, such as %s, got none", BLOCK);
+	if (o->is_verifying)
+		cli_usage(
+			"--verify: expected --kind mem, got --kind transfer, whose signatures are "
+			"always checked");
+	if (weft_sig_domain_len(main_block, o->size, &o->bytes) != 0)
+		cli_usage("--size: expected whole blocks of %" PRIu32 " bytes for --block %s, got "
+			  "%" PRIu64,
+			main_block->block_size, o->block_text, o->size);
+	o->bytes = (o->bytes + CHECK_LINE - 1) / CHECK_LINE * CHECK_LINE;
+}
+
+static const char *
+main_checked_by(const struct load_options *o)
+{
+	return o->kind == LOAD_TRANSFER ? "--kind transfer" : "--verify";
+}
+
 /* Lines of ours must be those of the memory: a part may begin anywhere. */
 static void
 main_judge_start(const struct load_options *o)
@@ -169,27 +220,27 @@ main_judge_start(const struct load_options *o)
 		return;
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(part + 1, "+"), part + 1);
 	if (words_bytes(text, &off) && off % CHECK_LINE != 0)
-		cli_usage("--region %s: expected it to begin at a line of %d bytes with --verify, "
+		cli_usage("--region %s: expected it to begin at a line of %d bytes with %s, "
 			  "got offset %" PRIu64,
-			o->region, CHECK_LINE, off);
+			o->region, CHECK_LINE, main_checked_by(o), off);
 }
 
 static void
 main_judge_size(const struct load_options *o, uint64_t size)
 {
-	const uint64_t least = o->size * o->clients;
+	const uint64_t least = o->bytes * o->clients;
 
 	if (size < least)
 		cli_usage("--region %s: expected %" PRIu64
 			  " bytes or more, an operation for each client, got %" PRIu64,
 			o->region, least, size);
-	if (!o->is_verifying)
+	if (!o->is_checked)
 		return;
 	main_judge_start(o);
 	if (size > VERIFY_MOST)
-		cli_usage("--region %s: expected up to 4G with --verify, got %" PRIu64
+		cli_usage("--region %s: expected up to 4G with %s, got %" PRIu64
 			  " bytes: name a part of it, such as %.32s:0+4G",
-			o->region, size, o->region);
+			o->region, main_checked_by(o), size, o->region);
 }
 
 /* --- a run --- */
@@ -198,9 +249,9 @@ static void
 main_open(struct load *l, struct load_client *c, const struct weft_attach_opts *room)
 {
 	const struct load_options *o = &l->opt;
-	const int flags = o->is_verifying || o->op == LOAD_MIX ? WEFT_READ | WEFT_WRITE
-	                  : o->op == LOAD_READ                 ? WEFT_READ
-	                                                       : WEFT_WRITE;
+	const int flags = o->is_checked || o->op == LOAD_MIX ? WEFT_READ | WEFT_WRITE
+	                  : o->op == LOAD_READ               ? WEFT_READ
+	                                                     : WEFT_WRITE;
 	struct weft_region_info info;
 	int rc = reach_attach(o->node, o->socket, room, &c->w);
 
@@ -212,8 +263,21 @@ main_open(struct load *l, struct load_client *c, const struct weft_attach_opts *
 	if (rc != 0 || weft_info(c->r, &info) != 0)
 		cli_fail("%s", weft_error(c->w));
 	main_judge_size(o, info.size);
-	c->blocks = info.size / o->size / o->clients;
-	c->base = c->number * c->blocks * o->size;
+	c->blocks = info.size / o->bytes / o->clients;
+	c->base = c->number * c->blocks * o->bytes;
+}
+
+static struct check *
+main_make_check(const struct load_client *c, uint64_t data_seed)
+{
+	const struct load_options *o = &c->load->opt;
+	struct sign *sign;
+
+	if (o->kind != LOAD_TRANSFER)
+		return check_make(data_seed, c->number + 1, c->base, o->size, c->blocks);
+	sign = sign_make(main_block, o->size, data_seed + c->number);
+	return sign == NULL ? NULL
+	                    : check_make_signed(sign, c->base, o->bytes, c->blocks, o->inject);
 }
 
 /* @p data_seed: what an earlier run with the same seed has left is not taken for this one's. */
@@ -227,16 +291,16 @@ main_prepare(struct load_client *c, uint64_t data_seed)
 	c->slot = calloc(o->depth, sizeof(*c->slot));
 	c->ready = calloc(o->depth, sizeof(*c->ready));
 	c->free = calloc(o->depth, sizeof(*c->free));
-	c->data = calloc(o->depth, o->size);
-	if (o->is_verifying)
-		c->check = check_make(data_seed, c->number + 1, c->base, o->size, c->blocks);
+	c->data = calloc(o->depth, o->bytes);
+	if (o->is_checked)
+		c->check = main_make_check(c, data_seed);
 	if (c->slot == NULL || c->ready == NULL || c->free == NULL || c->data == NULL ||
-		(o->is_verifying && c->check == NULL))
+		(o->is_checked && c->check == NULL))
 		cli_fail("no memory for client %" PRIu32 " of %" PRIu32, c->number + 1, o->clients);
 	for (uint32_t i = o->depth; i > 0; i--)
 		c->free[c->n_free++] = i - 1;
 	/* Nobody looks at it, but zeros would be something special. */
-	weft_rand_fill(&c->rand, c->data, o->depth * o->size);
+	weft_rand_fill(&c->rand, c->data, o->depth * o->bytes);
 }
 
 static void
@@ -263,7 +327,7 @@ main_draw(void)
 static void
 main_make(struct load *l)
 {
-	const struct weft_attach_opts room = reach_room(l->opt.depth, l->opt.size);
+	const struct weft_attach_opts room = reach_room(l->opt.depth, l->opt.bytes);
 	const uint64_t data_seed = main_draw();
 
 	l->client = calloc(l->opt.clients, sizeof(*l->client));
@@ -355,7 +419,12 @@ main(int argc, char **argv)
 	/* That a reader of ours has gone is an error of a write. */
 	signal(SIGPIPE, SIG_IGN);
 	given = cli_parse(&program, &l.opt, argc, argv);
+	if (l.opt.kind == LOAD_TRANSFER && !cli_given(&program, given, MAIN_SIZE))
+		l.opt.size = TRANSFER_SIZE;
+	l.opt.bytes = l.opt.size;
+	l.opt.is_checked = l.opt.is_verifying || l.opt.kind == LOAD_TRANSFER;
 	main_judge_options(&l.opt, given, argc, argv);
+	main_judge_block(&l.opt);
 	json_check(l.opt.json);
 	json_check_option("--histogram", l.opt.histogram);
 	if (!cli_given(&program, given, MAIN_SEED))

@@ -36,6 +36,8 @@ report_add_client(struct load_report *r, const struct load_client *c)
 	if (c->check != NULL) {
 		r->check.verified += check_counts(c->check)->verified;
 		r->check.mismatches += check_counts(c->check)->mismatches;
+		r->check.injected += check_counts(c->check)->injected;
+		r->check.found += check_counts(c->check)->found;
 	}
 	if (r->error == NULL && c->error[0] != '\0')
 		r->error = c->error;
@@ -99,6 +101,14 @@ report_print_count(const struct load_report *r, const char *name, uint64_t ops,
 static void
 report_print_verify(const struct load_report *r)
 {
+	if (r->load->opt.kind == LOAD_TRANSFER) {
+		printf("  verify  %" PRIu64 " blocks of %s were right, %" PRIu64
+		       " were not; %" PRIu64 " writes spoiled, %" PRIu64 " reads found one%s\n",
+			r->check.verified, r->load->opt.block_text, r->check.mismatches,
+			r->check.injected, r->check.found,
+			r->is_swept ? "" : "; it ended before all was read back");
+		return;
+	}
 	printf("  verify  %" PRIu64 " lines held what they must, %" PRIu64 " did not%s\n",
 		r->check.verified, r->check.mismatches,
 		r->is_swept ? "" : "; it ended before all was read back");
@@ -124,7 +134,7 @@ report_print(const struct load_report *r)
 		printf("  rate    %" PRIu64 "/s asked for; %" PRIu64
 		       " operations were due and did not begin\n",
 			o->rate, r->bad.not_begun);
-	if (o->is_verifying)
+	if (o->is_checked)
 		report_print_verify(r);
 	if (r->bad.lost != 0 || r->bad.failed != 0)
 		printf("  failed  %" PRIu64 " operations were lost (ETIMEDOUT), %" PRIu64
@@ -229,8 +239,11 @@ report_json(const struct load_report *r)
 			(json_int_t)r->check.verified, "mismatches",
 			(json_int_t)r->check.mismatches, "lost", (json_int_t)r->bad.lost, "failed",
 			(json_int_t)r->bad.failed, "not_begun", (json_int_t)r->bad.not_begun,
-			"read_back", r->is_swept && r->load->opt.is_verifying, "ended", ended,
+			"read_back", r->is_swept && r->load->opt.is_checked, "ended", ended,
 			"error", r->error));
+	json_object_update_new(
+		o, json_pack("{s:s?, s:I, s:I}", "block", r->load->opt.block_text, "injected",
+			   (json_int_t)r->check.injected, "found", (json_int_t)r->check.found));
 	json_object_set_new(o, "first_mismatches", report_json_mismatches());
 	json_object_set_new(o, "per_client", report_json_clients(r));
 	return o;

@@ -89,6 +89,17 @@ for mode in rxl cxl; do
 	holds "$mode: unlike sizes" 'o["verified"] == 0 and o["failed"] == 0 and abs(o["ops"] / o["ops_per_s"] - o["seconds"]) < 0.001'
 	run "$mode: few blocks" --region "g0:1M+512" --op mix --verify --depth 64 --clients 2 --ops 3000
 	holds "$mode: few blocks" 'o["ops"] == 3000 and o["verified"] == o["read"]["ops"] + 8'
+	# Blocks with signatures: all are right but those that were spoiled, and these are found.
+	for op in read write mix; do
+		run "$mode: blocks, $op" --kind transfer --region "$striped" --op $op --ops 1000
+		holds "$mode: blocks, $op" '(o["kind"], o["block"]) == ("transfer", "crc32c:512") and o["size"] == 4096 and
+			o["verified"] == 8 * (o["read"]["ops"] + 2 ** 21 // 4160) and o["read_back"] and
+			o["mismatches"] == o["lost"] == o["injected"] == o["found"] == 0'
+	done
+	run "$mode: spoiled blocks" --kind transfer --region g0 --op mix --ops 3000 --clients 2 --size 1K --inject 20 \
+		--block dif:512,guard=crc,bg=ffff,app=1,ref=0,remap --pattern zipf
+	holds "$mode: spoiled blocks" 'abs(o["injected"] - o["write"]["ops"] / 20) < 2'
+	holds "$mode: spoiled blocks" 'o["found"] > 10 and o["mismatches"] == 0 and o["verified"] > 2000 and o["read_back"]'
 	other 64
 
 	# When a daemon dies: one line, and what was done
@@ -109,6 +120,21 @@ for mode in rxl cxl; do
 done
 
 serve rxl
+# A byte of a block that another has written is found, and where its block begins.
+for seconds in 0.25 1 4 16; do
+	ctl fill g0 0x2000 64 0x5a
+	got=0
+	load --kind transfer --region g0:0+64K --op read --seconds $seconds --json - >out 2>other.err &
+	pid=$!
+	wait_for 10 filled 0x2000
+	ctl write g0 0x2001 --hex "ff 11 22"
+	wait $pid || got=$?
+	[ $got -eq 0 ] || break
+done
+same "status where a block was changed" 1 $got
+holds "where a block was changed" 'o["mismatches"] >= 1 and o["ended"] == "done"'
+grep -qE '^weft-load: bad signature in g0:0\+64K at 0x1e5c: expected 0x[0-9a-f]+, got 0x[0-9a-f]+: guard$' other.err ||
+	die "where a block was changed: $(cat other.err)"
 other 256 --pattern sequential
 other 4K --rate 1 # found in the end
 
@@ -167,8 +193,14 @@ l="$app/weft-load"
 misused '--region: expected a name of weftctl mem list' "$l"
 misused 'expected options only, got "g0"' "$l" --region g0 g0
 misused 'expected --node or --socket, got both' "$l" --region g0 --node h0 --socket s
-for kind in uio transfer move; do
-	misused "--kind $kind: programs have reads and writes of kind mem; a daemon sends the others" "$l" --kind $kind --region g0
+misused '--block and --inject: expected --kind transfer, got --kind mem' "$l" --region g0 --inject 2
+misused '--verify: expected --kind mem, got --kind transfer' "$l" --region g0 --kind transfer --verify
+misused '--size: expected whole blocks of 512 bytes for --block crc64:512, got 1000' "$l" --region g0 --kind transfer \
+	--block crc64:512 --size 1000
+misused '--block sha1:512: expected none, crc32' "$l" --region g0 --kind transfer --block sha1:512
+misused '--block: expected a block and its signature' "$l" --region g0 --kind transfer --block none
+for kind in uio move; do
+	misused "--kind $kind: programs have reads and writes of CXL.mem; a daemon sends the others" "$l" --kind $kind --region g0
 done
 misused '--kind: expected one of mem, uio, transfer, move, got "x"' "$l" --kind x
 misused '--op: expected one of read, write, mix, got "trim"' "$l" --op trim
