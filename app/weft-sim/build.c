@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "fabric.h"
 #include "ide.h"
+#include "program.h"
 #include "replay.h"
 #include "update.h"
 
@@ -387,6 +388,8 @@ build_topology(struct sim *s, char *err, size_t err_len)
 		if (update_open(s, err, err_len) != 0)
 			return -1;
 	}
+	if (!s->is_drawn)
+		programs_choose(s);
 	if (s->is_drawn)
 		s->topo = fabric_make(s->sc.fabric, s->sc.mode, 65535, err, err_len);
 	if (s->topo == NULL)
@@ -423,15 +426,18 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	replay_make(s);
 	build_tables(s);
 	update_make(s);
+	programs_draw(s);
 	load_plan(s, &r);
 	build_ends(s);
 	build_start(s);
+	programs_make(s);
 	return 0;
 }
 
 void
 sim_free(struct sim *s)
 {
+	programs_free(s);
 	monitor_free(s);
 	update_free(s);
 	arena_free(&s->memory.arena);

@@ -258,6 +258,7 @@ draw_text(struct draw_rights *change, uint64_t seed, int mode, uint32_t *has, si
 	draw_nodes(&d);
 	draw_links(&d);
 	draw_workloads(&d);
+	draw_programs(&d);
 	is_good = ferror(d.out) == 0;
 	if (fclose(d.out) != 0 || !is_good) {
 		free(text);

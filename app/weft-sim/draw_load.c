@@ -131,3 +131,21 @@ draw_workloads(struct draw *d)
 			"  - {on: ta, kind: move, every_ms: %u, at_once: %u, fence_ms: %u}\n",
 			draw_from(d, 1, 5), draw_from(d, 1, 8), draw_from(d, 0, 50));
 }
+
+void
+draw_programs(struct draw *d)
+{
+	for (unsigned int i = 0; i < d->n_segments; i++) {
+		const uint64_t at = d->segment[i].is_gfd
+		                            ? draw_take(d, i, DRAW_PROGRAM_BYTES, DRAW_BLOCK)
+		                            : UINT64_MAX;
+
+		if (at == UINT64_MAX)
+			continue;
+		fprintf(d->out,
+			"regions:\n  - {name: programs, segment: %u, offset: %" PRIu64
+			", size: %u}\n",
+			i, at, DRAW_PROGRAM_BYTES);
+		return;
+	}
+}

@@ -16,6 +16,7 @@
 #define DRAW_GFDS 4
 #define DRAW_DEVICES 2
 #define DRAW_SEGMENTS (DRAW_GFDS + DRAW_HOSTS + DRAW_DEVICES + 2)
+#define DRAW_PROGRAM_BYTES (12u * DRAW_BLOCK)
 #define DRAW_BLOCK 4096u /* rights and segments are of so many bytes */
 /*
  * At the beginning of each segment: 64 lines of CXL.mem of each host, 64 of UIO of each that sends
@@ -104,5 +105,7 @@ void draw_translations(struct draw *d);
 
 /* draw_load.c */
 void draw_workloads(struct draw *d);
+/* A region for programs that attach, where memory has room. Draws nothing. */
+void draw_programs(struct draw *d);
 
 #endif /* DRAW_PRIV_H */

@@ -30,6 +30,7 @@ const char *const domain_word[DOMAINS] = {
 	[DOMAIN_TRANSFER] = "transfer",
 	[DOMAIN_RIGHTS] = "rights",
 	[DOMAIN_LATE_POISON] = "late_poison",
+	[DOMAIN_CLIENTS] = "clients",
 	[DOMAIN_RESTART] = "restart",
 };
 

@@ -10,6 +10,7 @@
 #include "cli.h"
 #include "ide.h"
 #include "judge.h"
+#include "program.h"
 #include "replay.h"
 #include "update.h"
 
@@ -277,6 +278,7 @@ node_start(struct sim_node *n)
 	char err[400];
 
 	drawn_add(n);
+	programs_gone(n);
 	cfg.topo = update_topo(n->sim);
 	weft_node_fini(&n->node);
 	n->node = (struct weft_node){

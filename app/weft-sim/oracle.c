@@ -364,6 +364,8 @@ oracle_executes(struct sim_end *e, const struct weft_msg *m)
 	}
 	if (l == NULL && n != NULL && n->node.load->n_transfers != 0)
 		return; /* its signatures judge */
+	if (l == NULL && n != NULL && n->host.programs != NULL)
+		return; /* what they read judges */
 	if (l == NULL) {
 		violation(gfd->sim, "gfd %u has a request that nobody made", gfd->pid);
 		return;

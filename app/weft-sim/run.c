@@ -8,6 +8,7 @@
  */
 
 #include "judge.h"
+#include "program.h"
 #include "replay.h"
 #include "update.h"
 
@@ -93,15 +94,18 @@ run_look(struct sim *s)
 	replay_look(s);
 	if (!s->faults.is_healed)
 		return;
-	if (s->progress.sources_done == s->progress.n_sources && !update_is_on(s) &&
-		order_is_quiet(s, why, sizeof(why))) {
+	if (s->progress.sources_done == s->progress.n_sources && s->progress.n_programs == 0 &&
+		!update_is_on(s) && order_is_quiet(s, why, sizeof(why))) {
 		s->stop = true;
 		return;
 	}
 	if (s->now_ns - s->progress.at_ns < PATIENCE_NS &&
 		s->step - s->progress.at_step < PATIENCE_STEPS * s->progress.n_sources)
 		return;
-	if (s->progress.sources_done == s->progress.n_sources)
+	if (s->progress.sources_done == s->progress.n_sources && s->progress.n_programs != 0)
+		violation(s, "%llu programs wait for ever",
+			(unsigned long long)s->progress.n_programs);
+	else if (s->progress.sources_done == s->progress.n_sources)
 		violation(s, "all requests have ended, but %s", why);
 	else
 		violation(s, "%llu of %llu hosts wait for ever",
@@ -132,6 +136,7 @@ run_dispatch(struct sim *s, const struct event *e)
 		fault_strike(s);
 		break;
 	case EV_PART: node_look_parting(e->object); break;
+	case EV_PROGRAM: program_step(e->object); break;
 	case EV_MEND: misfit_mend(e->object); break;
 	case EV_UPDATE:
 		run_digest(s, e, 0);
@@ -225,7 +230,8 @@ sim_run(struct sim *s)
 			break;
 		if (!s->faults.is_healed && !s->core.is_on &&
 			(s->total.hops >= s->faults.hops ||
-				s->progress.sources_done == s->progress.n_sources))
+				(s->progress.sources_done == s->progress.n_sources &&
+					s->progress.n_programs == 0)))
 			run_heal(s);
 	}
 	forge_uio_look(s);

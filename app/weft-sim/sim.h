@@ -181,6 +181,7 @@ struct sim_host {
 	uint64_t mismatches; /* of its sources before this one */
 	const uint8_t *offered; /* its memory in windows; NULL: none */
 	uint32_t refusals_due; /* packets that any node may drop: forged, or their answers */
+	struct sim_program *programs; /* that attach to it */
 };
 
 /* Reads whose data turns out bad late, as the judge draws them. */
@@ -279,6 +280,7 @@ enum sim_event {
 	EV_PART,
 	EV_MEND,
 	EV_LOOK,
+	EV_PROGRAM,
 	EV_KINDS
 };
 
@@ -321,6 +323,7 @@ enum domain {
 	DOMAIN_TRANSFER,
 	DOMAIN_RIGHTS, /* of those that may not reach all memory */
 	DOMAIN_LATE_POISON, /* reads that found what had turned out bad */
+	DOMAIN_CLIENTS, /* operations of programs */
 	DOMAIN_RESTART, /* CXL.mem, of a node that has started again, or to one */
 	DOMAINS
 };
@@ -389,6 +392,7 @@ struct sim_progress {
 	uint64_t at_step;
 	uint64_t n_sources; /* nodes that begin requests */
 	uint64_t sources_done;
+	uint64_t n_programs; /* that are not done */
 };
 
 /* Memory of the run. */

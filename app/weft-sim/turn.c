@@ -70,8 +70,9 @@ turn_look(struct sim_node *n)
 {
 	const struct sim *s = n->sim;
 	/* Once all has ended, agents are to be quiet too. */
-	const bool is_over =
-		s->faults.is_healed && s->progress.sources_done == s->progress.n_sources;
+	const bool is_over = s->faults.is_healed &&
+	                     s->progress.sources_done == s->progress.n_sources &&
+	                     s->progress.n_programs == 0;
 	const bool may_ask = !is_over && !link_dir_is_full(s, n->first_link_dir);
 
 	weft_node_poll(&n->node, may_ask);

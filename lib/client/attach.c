@@ -117,6 +117,17 @@ attach_is_block(int fd, uint64_t len)
 	       st.st_size >= 0 && (uint64_t)st.st_size >= len;
 }
 
+/* Where things are in a block. */
+static void
+attach_lay(struct weft *w, uint8_t *base, const struct weft_attach_layout *l, uint32_t entries)
+{
+	w->head = (struct weft_attach_head *)(void *)base;
+	w->sqe = (struct weft_attach_sqe *)(void *)(base + l->sq_off);
+	w->cqe = (const struct weft_attach_cqe *)(void *)(base + l->cq_off);
+	w->data = base + l->data_off;
+	w->entries = entries;
+}
+
 static int
 attach_map(struct weft *w, const struct weft_attach_answer *a, int fd)
 {
@@ -135,11 +146,7 @@ attach_map(struct weft *w, const struct weft_attach_answer *a, int fd)
 			w->path, (unsigned long long)l.len, strerror(errno));
 	w->block = base;
 	w->block_len = l.len;
-	w->head = (struct weft_attach_head *)(void *)base;
-	w->sqe = (struct weft_attach_sqe *)(void *)(base + l.sq_off);
-	w->cqe = (const struct weft_attach_cqe *)(void *)(base + l.cq_off);
-	w->data = base + l.data_off;
-	w->entries = a->entries;
+	attach_lay(w, base, &l, a->entries);
 	if (w->head->magic == WEFT_ATTACH_MAGIC && w->head->version == WEFT_ATTACH_VERSION &&
 		w->head->entries == a->entries && w->head->data_off == l.data_off &&
 		w->head->data_len == a->data_len)
@@ -236,6 +243,29 @@ weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft
 	if (rc >= 0)
 		rc = attach_greet(w, &o);
 	if (rc < 0) {
+		weft_detach(w);
+		return rc;
+	}
+	*out = w;
+	return 0;
+}
+
+int
+client_make(struct weft **out, void *block, uint32_t entries, uint64_t data_len)
+{
+	struct weft_attach_layout l;
+	struct weft *w;
+	int rc = weft_attach_layout(entries, data_len, &l);
+
+	if (rc != 0)
+		return rc;
+	w = calloc(1, sizeof(*w));
+	if (w == NULL)
+		return -ENOMEM;
+	w->socket = w->to_daemon = w->to_client = w->epoll = -1;
+	attach_lay(w, block, &l, entries);
+	rc = attach_keep(w, data_len);
+	if (rc != 0) {
 		weft_detach(w);
 		return rc;
 	}

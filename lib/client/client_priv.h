@@ -113,6 +113,15 @@ client_is_over(const struct weft *w)
 /** @return -ESHUTDOWN, with the line for that */
 int client_say_over(struct weft *w);
 
+/**
+ * An attachment without a socket, for who is the daemon as well: it submits, looks at what is done,
+ * and never sleeps.
+ *
+ * @param block  of weft_attach_layout()'s len, laid out; the caller's, until weft_detach()
+ * @return 0; -EINVAL: entries, data_len; -ENOMEM
+ */
+int client_make(struct weft **w, void *block, uint32_t entries, uint64_t data_len);
+
 /** Room for the line of a call with @p w that fails, CLIENT_TEXT bytes. */
 char *client_error(struct weft *w);
 

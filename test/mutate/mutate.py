@@ -41,6 +41,12 @@ DRAWN = {
     "a window is open to all",
     "what turns out bad late is not said where there is no room behind it",
     "some of what turns out bad late is good",
+    "clients: a fence waits for nobody",
+    "clients: rights are not looked at",
+    "clients: a line that was lost was done",
+    "clients: memory that is new is what was opened",
+    "clients: the edge of a write is a whole line",
+    "clients: bytes of a line are those from its begin on",
 }
 
 # Seeds that notice what few do, tried before all others. These without faults that came later: with them they are
@@ -66,6 +72,8 @@ FIRST = {
 
 # And of those that others came before, in their own fabrics: the first of the 300.
 FOUND = {
+    "clients: a line that was lost was done": 4,
+    "clients: memory that is new is what was opened": 35,
     "cxl: memory that was poisoned is so again": 194,
     "a page moves before its host has let go": 294,
     "a selective Nak acknowledges": 174,
@@ -492,6 +500,20 @@ MUTATIONS = [
     ("capacity: rights change before all rows are right", "lib/node/cci_gfd_capacity.c",
      "\tif (rc != 0)\n\t\treturn cci_gfd_rc(rc);\n\tg->world->commit(g->world_arg);\n\tfor",
      "\tg->world->commit(g->world_arg);\n\tif (rc != 0)\n\t\treturn cci_gfd_rc(rc);\n\tfor", COMMANDS),
+    ("clients: a fence waits for nobody", "lib/node/client.c",
+     "if (op->op == WEFT_ATTACH_OP_FENCE && c->n_ops > 1)", "if (op->op == WEFT_ATTACH_OP_FENCE && c->n_ops > 4096)"),
+    ("clients: rights are not looked at", "lib/node/client.c",
+     "if ((__atomic_load_n(&r->rights, __ATOMIC_RELAXED) & right) == 0)",
+     "if ((__atomic_load_n(&r->rights, __ATOMIC_RELAXED) & right) == 4)"),
+    ("clients: a line that was lost was done", "lib/node/client.c",
+     "case WEFT_REQUEST_LOST: return -ETIMEDOUT;", "case WEFT_REQUEST_LOST: return 0;"),
+    ("clients: memory that is new is what was opened", "lib/node/client.c",
+     "if (r != NULL && (r->target[dpid / 64] >> dpid % 64 & 1) != 0)",
+     "if (r != NULL && (r->target[dpid / 64] >> dpid % 64 & 1) == 2)"),
+    ("clients: the edge of a write is a whole line", "lib/node/client.c",
+     "m->byte_enables = weft_mask64(part) << first;", "m->byte_enables = UINT64_MAX;"),
+    ("clients: bytes of a line are those from its begin on", "lib/node/client.c",
+     "comp->data + in_line, part);", "comp->data + (in_line & 0), part);"),
 ]
 INTACT = "nothing broken"
 

@@ -14,7 +14,7 @@ same "seeds" "$seeds" "$(j all 'o["seeds"]')"
 same "violations" "0 []" "$(j all 'str(o["violations"]) + " " + str(o["failures"])')"
 same "requests that ended" "$(j all 'o["requests"]')" "$(j all 'o["completed"] + o["lost"]')"
 same "faults that struck" True "$(j all 'all(n > 0 for n in o["faults"].values())')"
-same "domains" "uio ats transfer rights late_poison restart True" \
+same "domains" "uio ats transfer rights late_poison clients restart True" \
 	"$(j all '" ".join(o["domains"]) + " " + str(all(n > 0 for n in o["domains"].values()))')"
 same "flits played back" True "$(j all '0 < o["played_back"]["taken"] < o["played_back"]["old"]')"
 same "rights changed" True "$(j all '0 < o["rights_changed"] <= o["faults"]["rights_change"]')"
@@ -52,6 +52,7 @@ sim --seed 5 --seeds $few --without node_crash --without storm --json w.json
 same "left out" "0 0 True" "$(j w '"%d %d %s" % (o["faults"]["node_crash"], o["faults"]["storm"], o["faults"]["node_stall"] > 0)')"
 sim --seed 5 --seeds $few --drawn always --json d.json || die "a drawn fabric fails: $(j d 'o["failures"]')"
 same "fabrics with their load" True "$(j d 'all(o["domains"][k] > 1000 for k in ("uio", "ats", "transfer"))')"
+same "programs that attach" True "$(j d 'o["domains"]["clients"] > 100')"
 sim --seed 5 --seeds $few --drawn never --json d.json
 same "fabrics without" "0 0 0 0" "$(j d '" ".join(str(o["domains"][k]) for k in ("uio", "ats", "transfer", "rights"))')"
 sim --seed 5 --seeds $few --calm --json calm.json
