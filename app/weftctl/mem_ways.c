@@ -26,6 +26,10 @@
 #define DEPTH 32
 #define MAP_MOST (UINT64_C(64) << 20)
 #define BLOCK 4096
+/* Of ratios that hold end to end, the fabric's own round trip included. */
+#define LIMIT_READ 0.5
+#define LIMIT_DEEP 0.2
+#define LIMIT_SEQUENTIAL 0.3
 #define SHARE (1.0 / 12) /* of --seconds, a row */
 
 struct ways_row {
@@ -34,6 +38,7 @@ struct ways_row {
 	double rate; /* bytes a second; 0: the row is about a time */
 	const char *beside; /* the row that the ratio is to; NULL: none */
 	double ratio;
+	double limit; /* of the ratio, attach.md section 9 and its issue; 0: none */
 	const char *why;
 };
 
@@ -49,6 +54,19 @@ struct ways {
 static const char *const pipe_one = "pipe ping-pong, one CPU";
 static const char *const pipe_two = "pipe ping-pong, two CPUs";
 static const char *const tcp = "TCP ping-pong of 64 B";
+
+/* A rate is to be so much at least, a time so much at most. */
+static bool
+ways_is_met(const struct ways_row *r)
+{
+	return r->rate > 0 ? r->ratio >= r->limit : r->ratio <= r->limit;
+}
+
+static void
+ways_limit(struct ways *y, double limit)
+{
+	y->row[y->n - 1].limit = limit;
+}
 
 static struct ways_row *
 ways_add(struct ways *y, const char *what, const char *beside)
@@ -212,6 +230,7 @@ ways_sequential(struct ways *y, const uint8_t *map, uint64_t size)
 	r = ways_add(y, "map: reading on", plain->what);
 	weft_advise((void *)(uintptr_t)map, size, WEFT_DROP);
 	weft_advise((void *)(uintptr_t)map, size, WEFT_SEQUENTIAL);
+	ways_limit(y, LIMIT_SEQUENTIAL);
 	r->rate = ways_copy(map, size);
 }
 
@@ -249,6 +268,10 @@ ways_json(const struct ways *y)
 			json_object_set_new(o, "beside", json_string(r->beside));
 			json_object_set_new(o, "ratio", json_real(r->ratio));
 		}
+		if (r->limit > 0 && r->why == NULL && r->ratio > 0) {
+			json_object_set_new(o, "limit", json_real(r->limit));
+			json_object_set_new(o, "met", json_boolean(ways_is_met(r)));
+		}
 		json_array_append_new(rows, o);
 	}
 	return json_pack(
@@ -270,6 +293,9 @@ ways_text(const struct ways *y)
 			printf(" %8.2f us  ", r->ns / 1e3);
 		if (r->beside != NULL && r->why == NULL && r->ratio > 0)
 			printf("  %6.2f of %s", r->ratio, r->beside);
+		if (r->limit > 0 && r->why == NULL && r->ratio > 0)
+			printf(", %s %.2f: %s", r->rate > 0 ? "at least" : "at most", r->limit,
+				ways_is_met(r) ? "met" : "not met");
 		putchar('\n');
 	}
 }
@@ -289,8 +315,10 @@ mem_ways(struct ctl *c)
 	ways_pingpong(&y, pipe_two, PINGPONG_PIPE_CPUS);
 	ways_pingpong(&y, tcp, PINGPONG_TCP);
 	ways_blocking(&y, "read of 64 B", 64, tcp);
+	ways_limit(&y, LIMIT_READ);
 	ways_blocking(&y, "read of 4 KiB", BLOCK, tcp);
 	ways_deep(&y, "read of 64 B, 32 at a time", "read of 64 B");
+	ways_limit(&y, LIMIT_DEEP);
 	ways_map(&y);
 	ways_settle(&y);
 	if (c->opt.is_json)

@@ -164,8 +164,10 @@ same "ways" "pipe ping-pong, one CPU|pipe ping-pong, two CPUs|TCP ping-pong of 6
 same "a way that is not there" "this one has no maps" "$(json out 'o["ways"][-1]["not_measured"]')"
 same "times and ratios" True "$(json out 'all(r["ns"] > 0 for r in o["ways"][:1] + o["ways"][2:6]) and
 	abs(o["ways"][3]["ratio"] - o["ways"][3]["ns"] / o["ways"][2]["ns"]) < 1e-6')"
+same "limits" "[(3, 0.5, True), (5, 0.2, True)]" "$(json out '[(i, r["limit"], r["met"] == (r["ratio"] <= r["limit"]))
+	for i, r in enumerate(o["ways"]) if "limit" in r]')"
 mem bench r0 --ways --seconds 0.5 >out
-grep -qE '^read of 64 B +[0-9.]+ us +[0-9.]+ of TCP ping-pong of 64 B$' out || die "ways: $(cat out)"
+grep -qE '^read of 64 B +[0-9.]+ us +[0-9.]+ of TCP ping-pong of 64 B, at most 0.50: (not )?met$' out || die "ways: $(cat out)"
 
 # bench
 mem bench r0 --seconds 0.1 --json >out
