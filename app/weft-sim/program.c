@@ -80,7 +80,7 @@ program_region(const struct weft_topo *t)
 
 /* A drawn fabric with memory for them, whose rights do not change. */
 static bool
-programs_have_room(const struct sim *s)
+program_has_room(const struct sim *s)
 {
 	return !s->is_drawn && s->opt->topology == NULL && program_region(s->topo) != NULL &&
 	       (s->faults.update == NULL || s->faults.update->other == NULL);
@@ -93,14 +93,14 @@ programs_choose(struct sim *s)
 	struct weft_rand r;
 
 	weft_rand_seed(&r, s->seed ^ UINT64_C(0xC11E0));
-	if (programs_have_room(s) && weft_rand_below(&r, 2) == 0)
+	if (program_has_room(s) && weft_rand_below(&r, 2) == 0)
 		s->sc.fault.weight[FAULT_REPLAY] = 0;
 }
 
 static bool
-programs_are_wanted(const struct sim *s)
+program_is_wanted(const struct sim *s)
 {
-	return programs_have_room(s) && s->sc.fault.weight[FAULT_REPLAY] == 0;
+	return program_has_room(s) && s->sc.fault.weight[FAULT_REPLAY] == 0;
 }
 
 static uint64_t
@@ -137,7 +137,7 @@ programs_draw(struct sim *s)
 {
 	struct weft_rand r;
 
-	if (!programs_are_wanted(s))
+	if (!program_is_wanted(s))
 		return;
 	weft_rand_seed(&r, s->seed ^ UINT64_C(0xC11E));
 	for (uint16_t h = 0; h < s->topo->n_hosts && h < HOSTS_MOST; h++) {
@@ -180,7 +180,7 @@ programs_make(struct sim *s)
 {
 	struct weft_rand r;
 
-	if (!programs_are_wanted(s))
+	if (!program_is_wanted(s))
 		return;
 	weft_rand_seed(&r, s->seed ^ UINT64_C(0xC11E57));
 	for (uint16_t h = 0; h < s->topo->n_hosts && h < HOSTS_MOST; h++) {
