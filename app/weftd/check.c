@@ -58,6 +58,9 @@ check_print(const struct daemon *d)
 		check_plural(d->topo->n_links), d->topo->map.n_segments,
 		check_plural(d->topo->map.n_segments), weft_topo_routing_word(d->topo->routing),
 		d->n_nodes == 0 ? "no node is of this machine" : "here:");
+	if (d->topo->access.management == WEFT_TOPO_MANAGED_BY_FM)
+		printf("  management: fm: switches start with empty tables, which a fabric manager "
+		       "fills by CCI\n");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 

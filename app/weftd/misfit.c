@@ -66,8 +66,13 @@ misfit_take(struct node *n, const struct note *note)
 void
 misfit_came(void *arg, struct rte_mbuf *m, enum weft_verdict why)
 {
+	const struct node *n = arg;
 	const struct weft_frame *f = weft_frame(m);
 
+	/* A manager may not have written that row yet, or taken it away. */
+	if (why == WEFT_DROP_NO_ROUTE &&
+		n->daemon->topo->access.management == WEFT_TOPO_MANAGED_BY_FM)
+		return;
 	if (f->hdr.kind == WEFT_WIRE_CONTROL && misfit_is_hello(m))
 		note_send(arg, &(struct note){ .kind = NOTE_MISFIT,
 				       .in_port = f->in_port,

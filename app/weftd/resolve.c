@@ -126,6 +126,9 @@ resolve_print_text(const struct answer *a)
 	}
 	if (r->n_hops != 0)
 		resolve_print_path(a);
+	if (r->n_hops != 0 && t->access.management == WEFT_TOPO_MANAGED_BY_FM)
+		puts("  manager  the path is the file's proposal: a fabric manager writes the "
+		     "tables of switches");
 	if (r->decoder != WEFT_RESOLVE_NONE)
 		printf("  memory   decoder %u of %s, DPA 0x%llx\n", r->decoder,
 			t->node[r->target].name, (unsigned long long)r->dpa);
@@ -215,6 +218,8 @@ resolve_write_json(const struct answer *a, const char *file)
 		r->target == WEFT_RESOLVE_NONE ? json_null()
 					       : json_string(a->t->node[r->target].name));
 	json_object_set_new(o, "path", resolve_path_json(a));
+	json_object_set_new(
+		o, "management", json_string(weft_topo_management_words[a->t->access.management]));
 	resolve_set_number(o, "gfd_decoder", r->decoder);
 	if (r->decoder == WEFT_RESOLVE_NONE)
 		json_object_set_new(o, "dpa", json_null());

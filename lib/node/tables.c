@@ -190,8 +190,12 @@ static int
 tables_set_routes(struct weft_route *r, const struct weft_node_cfg *n, const struct weft_topo *t)
 {
 	struct weft_drt drt;
-	int rc = weft_topo_routes(t, n->index, &drt);
+	int rc;
 
+	if (tables_of(n)->kind == WEFT_TOPO_SWITCH &&
+		t->access.management == WEFT_TOPO_MANAGED_BY_FM)
+		return 0; /* what it wrote stays, and at the start that is nothing */
+	rc = weft_topo_routes(t, n->index, &drt);
 	if (rc == 0 && tables_of(n)->kind != WEFT_TOPO_SWITCH && n->topo->mode == WEFT_MODE_RXL)
 		rc = weft_drt_set(&drt, tables_of(n)->pid, 0);
 	return rc != 0 ? rc : weft_route_set_drt(r, 0, drt.entry, WEFT_PID_RESERVED);
@@ -246,7 +250,12 @@ weft_node_tables_cfg(
 
 	for (unsigned int i = 0; i < edges; i++)
 		edge[i] = tables_edge_cfg(&n->topo->node[node[i]]);
-	return (struct weft_tables_cfg){ .n_edges = edges, .edge = edge, .n_routes = 1 };
+	return (struct weft_tables_cfg){
+		.n_edges = edges,
+		.edge = edge,
+		.n_routes = 1,
+		.n_rgt = tables_of(n)->kind == WEFT_TOPO_SWITCH ? WEFT_RGT_ROWS : 0,
+	};
 }
 
 int

@@ -15,6 +15,8 @@
 #include "topo_priv.h"
 #include "weft_topo_graph.h"
 
+const char *const weft_topo_management_words[] = { "file", "fm", NULL };
+
 const char *const topo_routing_words[] = {
 	[WEFT_TOPO_ROUTING_AUTO] = "auto",
 	[WEFT_TOPO_ROUTING_SHORTEST] = "shortest",

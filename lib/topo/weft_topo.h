@@ -64,6 +64,15 @@ enum weft_topo_routing {
 	WEFT_TOPO_ROUTING_RISING
 };
 
+/** Who writes the tables of switches. */
+enum weft_topo_management {
+	WEFT_TOPO_MANAGED_BY_FILE,
+	WEFT_TOPO_MANAGED_BY_FM /**< a fabric manager, by CCI: they start empty */
+};
+
+/** Words of weft_topo_management. */
+extern const char *const weft_topo_management_words[];
+
 #define WEFT_TOPO_SEGMENTS 4096
 #define WEFT_TOPO_WAYS 256
 #define WEFT_TOPO_DECODERS 8 /**< segments that may have memory of one GFD */
@@ -329,6 +338,7 @@ struct weft_topo_map {
 
 /** Who may reach which memory. */
 struct weft_topo_access {
+	uint8_t management; /**< enum weft_topo_management */
 	uint16_t n_groups;
 	uint16_t n_ranges;
 	uint32_t n_windows;
