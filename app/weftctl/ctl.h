@@ -25,6 +25,7 @@ enum {
 	CTL_FOLLOW = 64,
 	CTL_LIMIT = 128,
 	CTL_PLAN = 256,
+	CTL_CCI = 512,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
@@ -40,6 +41,7 @@ struct ctl_options {
 	double bench_seconds;
 	enum ctl_bench_op bench_op;
 	uint32_t daemon; /* number of its process; 0: all */
+	uint32_t cci_claim, cci_host; /* PIDs; 0: no */
 	double watch_s; /* 0: once */
 	uint64_t limit; /* bytes of a capture; 0: none */
 	const char *server;
@@ -121,6 +123,9 @@ int fm_path(struct ctl *c);
 int fm_history(struct ctl *c);
 int fm_drain(struct ctl *c);
 int fm_undrain(struct ctl *c);
+
+/* A component of this user's daemons. */
+int cci_run(struct ctl *c);
 
 /**
  * Run the same command on another machine, by ssh, without its --server. Returns only to end the

@@ -66,6 +66,8 @@ static const struct ctl_verb verbs[] = {
 	{ "fm", "drain", "NODE", "route around a node from now on", CTL_PLAN | CTL_JSON,
 		.run = fm_drain },
 	{ "fm", "undrain", "NODE", "no longer", CTL_PLAN | CTL_JSON, .run = fm_undrain },
+	{ "cci", "", "NODE OPCODE [PAYLOAD]", "send a CCI request to a switch or GFD",
+		CTL_CCI | CTL_JSON, .run = cci_run },
 };
 
 static void
@@ -121,6 +123,11 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("fm drain, fm undrain") },
 	{ "plan", NULL, NULL, "only say which commands would be sent", CLI_FLAG(is_plan),
 		.tags = CTL_PLAN },
+	{ CLI_SECTION("cci") },
+	{ "claim", "PID", NULL, "become the component's manager of this PID first",
+		CLI_NUMBER(cci_claim, 1, 0xFFE), .tags = CTL_CCI },
+	{ "host", "PID", NULL, "ask as the host of this PID, not as a manager",
+		CLI_NUMBER(cci_host, 1, 0xFFE), .tags = CTL_CCI },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,
 		"print JSON: mem list, read, cmp and bench, and all of daemons and of fm; events: "
@@ -231,7 +238,10 @@ main_count_words(const char *text)
 static void
 main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given, int n_operands)
 {
-	if (n_operands != main_count_words(v->operands))
+	const int most = main_count_words(v->operands);
+	const int least = most - (strchr(v->operands, '[') != NULL); /* the last, then */
+
+	if (n_operands < least || n_operands > most)
 		cli_usage("%s: expected %s, got %d operands", c->verb,
 			v->operands[0] != '\0' ? v->operands : "no operands", n_operands);
 	for (unsigned int i = 0; i < program.n_options; i++)

@@ -164,6 +164,9 @@ struct daemon_cfg {
 	bool output_is_taken; /* standard output has the JSON or a capture, and nothing else */
 	bool no_text; /* for that, or quiet */
 	bool verbose;
+	enum cci_mode { CCI_READ_ONLY, CCI_FULL, CCI_OFF } cci;
+	bool cci_is_given; /* as an option: it is an error if it cannot be */
+	bool cci_aliases;
 	double seconds; /* 0: until told to stop */
 	double stats_s; /* print rates so often; 0: never */
 	const char *http; /* where to listen; NULL: not */

@@ -22,6 +22,7 @@
 #include "json.h"
 #include "attach.h"
 #include "captures.h"
+#include "cci.h"
 #include "daemon.h"
 #include "event.h"
 #include "http.h"
@@ -323,7 +324,6 @@ static void *
 weftd_control(void *arg)
 {
 	struct daemon *d = arg;
-	const struct timespec nap = { .tv_nsec = TEND_EVERY_MS * 1000000L };
 	struct timespec start;
 	char line[256];
 	unsigned int naps = 0;
@@ -361,7 +361,7 @@ weftd_control(void *arg)
 		events_maintain();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
 			weftd_once_a_second(d);
-		nanosleep(&nap, NULL);
+		cci_serve(d, TEND_EVERY_MS);
 	}
 	for (unsigned int i = 0; i < d->n_loops; i++)
 		weft_loop_stop(d->loop[i]);
@@ -442,6 +442,7 @@ weftd_run(struct daemon *d)
 	seconds = weftd_elapsed_s(&start);
 	operate_fini();
 	http_fini();
+	cci_fini();
 	attach_end();
 	segments_ended(d);
 	conns_turn_all(d);
@@ -591,6 +592,8 @@ weftd_open(struct daemon *d)
 	report_telemetry(d);
 	operate_init(d);
 	if (http_init(d, err, sizeof(err)) != 0)
+		weftd_give_up(d, err);
+	if (cci_init(d, err, sizeof(err)) != 0)
 		weftd_give_up(d, err);
 }
 

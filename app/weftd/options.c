@@ -6,6 +6,7 @@
 #include <float.h>
 #include <getopt.h>
 
+#include "cci.h"
 #include "cli.h"
 #include "daemon.h"
 
@@ -37,7 +38,7 @@ options_read_load(const char *option, char *text, void *to)
 }
 
 /* What only a run looks at, and others that do nothing beside some. */
-enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8, LOAD = 16, LAYOUT = 32 };
+enum { RUN = 1, NODE = 2, SERVER = 4, UNTIL = 8, LOAD = 16, LAYOUT = 32, CCI = 64 };
 
 #define SECONDS(member) CLI_REAL(member, DBL_TRUE_MIN, 1e9, "seconds above 0 up to 1000000000")
 #define CLI_INTO struct options
@@ -79,6 +80,11 @@ static const struct cli_option options[] = {
 		.tags = LAYOUT },
 	{ "switch-layout", "LAYOUT", WEFT_LAYOUT_SWITCH, "pipeline of switches, likewise",
 		CLI_TEXT(cfg.switch_layout), .tags = LAYOUT },
+	{ "cci", NULL, "read-only", "what a fabric manager may do at switches and GFDs",
+		CLI_WORD(cfg.cci, cci_mode_words), .tags = RUN | CCI },
+	{ "cci-aliases", NULL, NULL,
+		"answer sets 07h, 49h, 57h, 58h, 59h also as C7h, C9h, D7h, D8h, D9h",
+		CLI_FLAG(cfg.cci_aliases), .tags = RUN },
 	{ CLI_SECTION("Output") },
 	{ "capture", "PORT=FILE", NULL,
 		"write the frames of a port, such as s0.0, to a pcapng file",
@@ -157,4 +163,5 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 		c->topology = argv[optind++];
 	cli_options_only(argc, argv);
 	options_judge(c, run, given);
+	c->cci_is_given = cli_given(&program, given, CCI);
 }

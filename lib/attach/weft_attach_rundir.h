@@ -10,6 +10,8 @@
 WEFT_BEGIN_DECLS
 
 #define WEFT_ATTACH_SUFFIX ".sock" /**< a host's socket is its name with this */
+#define WEFT_ATTACH_CCI                                                                            \
+	"cci-" /**< before the name of a component: no host's, but its CCI (doc/cci.md) */
 
 /**
  * The run directory of the user that this process acts for.

@@ -96,7 +96,8 @@ find_is_socket(const char *name)
 {
 	const size_t len = strlen(name), end = strlen(WEFT_ATTACH_SUFFIX);
 
-	return len > end && strcmp(name + len - end, WEFT_ATTACH_SUFFIX) == 0;
+	return len > end && strcmp(name + len - end, WEFT_ATTACH_SUFFIX) == 0 &&
+	       strncmp(name, WEFT_ATTACH_CCI, strlen(WEFT_ATTACH_CCI)) != 0;
 }
 
 /* The only socket of the run directory that is served. */

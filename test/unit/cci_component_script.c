@@ -2,7 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * A switch of 4 ports by text, for a model to judge (doc/cci.md, "By text"). A line is a request:
+ * A switch of 4 ports by text, for a model to judge (doc/cci.md, "Component by text"). A line is
+ * a request:
  *
  *   fm PID HEX      from a manager whose PID is PID, 0xFFF: one that has none
  *   host PID HEX    from the mailbox of a host

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * weftctl cci: one request to a component of a daemon on this machine, by its CCI socket, and its
+ * response in the words of the layouts (doc/cci.md).
+ */
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <jansson.h>
+
+#include "cli.h"
+#include "ctl.h"
+#include "weft_attach_rundir.h"
+#include "weft_base.h"
+#include "weft_cci.h"
+#include "weft_cci_payload.h"
+#include "weft_cci_text.h"
+#include "weft_socket.h"
+
+#define CCI_TIMEOUT_MS 5000
+#define CCI_HOST_HEAD 8 /* net, EID, type, tag; PID of the host, reserved */
+#define CCI_HEAD 4
+#define CCI_ROOM (CCI_HOST_HEAD + WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD)
+#define CCI_NO_PID 0xFFF
+
+/* Who weftctl is to components that it claims, always the same. */
+static const uint8_t cci_uuid[16] = "weftctl";
+
+/* A component, and what it said last. */
+struct cci_peer {
+	const struct ctl *c;
+	int fd;
+	uint16_t rc;
+	uint8_t rsp[CCI_ROOM];
+	const uint8_t *payload;
+	size_t len;
+};
+
+static void
+cci_connect(struct cci_peer *p, const char *node)
+{
+	char folder[WEFT_SOCKET_PATH_MAX], path[WEFT_SOCKET_PATH_MAX];
+	int rc = weft_attach_rundir(folder, sizeof(folder), false);
+
+	if (rc == 0 && snprintf(path, sizeof(path), "%s/" WEFT_ATTACH_CCI "%s" WEFT_ATTACH_SUFFIX,
+			       folder, node) >= (int)sizeof(path))
+		rc = -ENAMETOOLONG;
+	p->fd = rc == 0 ? weft_socket_connect(path, CCI_TIMEOUT_MS) : rc;
+	if (p->fd < 0)
+		ctl_fail(p->c,
+			"cci %s: %s: expected the name of a switch or GFD that a daemon of this "
+			"user runs",
+			node, strerror(-p->fd));
+}
+
+/* Send a request and wait for its response. */
+static void
+cci_ask(struct cci_peer *p, uint16_t opcode, const uint8_t *payload, size_t len)
+{
+	const size_t head = p->c->opt.cci_host != 0 ? CCI_HOST_HEAD : CCI_HEAD;
+	const struct weft_cci_hdr h = { .tag = 1, .opcode = opcode, .len = (uint32_t)len };
+	uint8_t msg[CCI_ROOM] = { 1, head == CCI_HOST_HEAD ? 9 : 8, 8, 8 };
+	struct weft_cci_hdr got;
+	ssize_t n;
+
+	weft_put_le16(msg + CCI_HEAD, (uint16_t)p->c->opt.cci_host);
+	weft_cci_put_hdr(msg + head, &h);
+	if (len != 0)
+		memcpy(msg + head + WEFT_CCI_HDR, payload, len);
+	if (send(p->fd, msg, head + WEFT_CCI_HDR + len, MSG_NOSIGNAL) < 0)
+		ctl_fail(p->c, "cci: %s", strerror(errno));
+	do /* a notice that comes between is not the answer */
+		n = recv(p->fd, p->rsp, sizeof(p->rsp), 0);
+	while (n > 0 && (size_t)n > head &&
+		weft_cci_get_hdr(&got, p->rsp + head, (size_t)n - head) == 0 && !got.is_response);
+	if (n <= 0)
+		ctl_fail(p->c, "cci: %s",
+			n == 0 ? "the daemon closed the connection: expected a PID of a host or "
+				 "device"
+			       : strerror(errno));
+	if ((size_t)n <= head || weft_cci_get_hdr(&got, p->rsp + head, (size_t)n - head) != 0)
+		ctl_fail(p->c, "cci: expected a response, got %zd bytes of something else", n);
+	p->rc = got.rc;
+	p->payload = p->rsp + head + WEFT_CCI_HDR;
+	p->len = got.len;
+}
+
+/* Own the component, if nobody else does. */
+static void
+cci_claim(struct cci_peer *p)
+{
+	struct weft_cci_identify_pbr_component_rsp now;
+	struct weft_cci_claim_ownership_req in = { .fm_pid = (uint16_t)p->c->opt.cci_claim };
+	uint8_t payload[WEFT_CCI_CLAIM_OWNERSHIP_REQ_LEN];
+	int len;
+
+	cci_ask(p, WEFT_CCI_IDENTIFY_PBR_COMPONENT, NULL, 0);
+	if (p->rc != WEFT_CCI_SUCCESS ||
+		weft_cci_get_identify_pbr_component_rsp(&now, p->payload, p->len) != 0)
+		ctl_fail(p->c, "cci --claim: %s", weft_cci_rc_name(p->rc));
+	if (now.pid == CCI_NO_PID)
+		ctl_fail(p->c, "cci --claim: the component has no PID: give it one by 0701");
+	if (now.prim_fm_pid != CCI_NO_PID && memcmp(now.prim_uuid, cci_uuid, sizeof(cci_uuid)) != 0)
+		ctl_fail(p->c, "cci --claim: the manager of PID 0x%03x has it", now.prim_fm_pid);
+	in.op = now.prim_fm_pid == CCI_NO_PID ? 0 : 2;
+	in.new_pid = now.pid;
+	memcpy(in.fm_uuid, cci_uuid, sizeof(cci_uuid));
+	len = weft_cci_put_claim_ownership_req(payload, sizeof(payload), &in);
+	cci_ask(p, WEFT_CCI_CLAIM_OWNERSHIP, payload, (size_t)len);
+	if (p->rc != WEFT_CCI_SUCCESS)
+		ctl_fail(p->c, "cci --claim: %s%s", weft_cci_rc_name(p->rc),
+			p->rc == WEFT_CCI_UNSUPPORTED ? ": weftd --cci full lets managers write"
+						      : "");
+}
+
+/* A number in hex, such as 5709 or 5709h, or the key of a command, such as set_drt. */
+static uint16_t
+cci_opcode(const char *text)
+{
+	unsigned long value;
+	char *end;
+
+	for (unsigned int i = 0; i < weft_cci_n_commands; i++)
+		if (strcmp(weft_cci_commands[i].key, text) == 0)
+			return weft_cci_commands[i].opcode;
+	errno = 0;
+	value = strtoul(text, &end, 16);
+	if (!isxdigit((unsigned char)text[0]) || (*end != '\0' && strcasecmp(end, "h") != 0) ||
+		value > UINT16_MAX)
+		cli_usage("cci: expected an opcode in hex, such as 5708, or a name such as "
+			  "get_drt, got \"%s\"",
+			text);
+	return (uint16_t)value;
+}
+
+static size_t
+cci_hex(const char *text, uint8_t *to)
+{
+	size_t n = 0;
+
+	for (; text[0] != '\0'; text += 2, n++) {
+		unsigned int byte;
+
+		if (n == WEFT_CCI_MAX_PAYLOAD || !isxdigit((unsigned char)text[0]) ||
+			!isxdigit((unsigned char)text[1]) || sscanf(text, "%2x", &byte) != 1)
+			cli_usage("cci: expected a payload of at most %u bytes, two hex digits "
+				  "each, or name=value ..., got \"%s\"",
+				WEFT_CCI_MAX_PAYLOAD, text);
+		to[n] = (uint8_t)byte;
+	}
+	return n;
+}
+
+/* Hex digits, or fields by their names. */
+static size_t
+cci_payload(uint16_t opcode, const char *text, uint8_t *to)
+{
+	const struct weft_cci_command_layout *command = weft_cci_find_command(opcode);
+	int n;
+
+	if (text == NULL)
+		return 0;
+	if (strchr(text, '=') == NULL)
+		return cci_hex(text, to);
+	n = command == NULL || command->req == NULL
+	            ? -EINVAL
+	            : weft_cci_parse_payload(to, WEFT_CCI_MAX_PAYLOAD, command->req, text);
+	if (n < 0)
+		cli_usage("cci %04x: expected fields of the request as name=value, got \"%s\": %s",
+			opcode, text, strerror(-n));
+	return (size_t)n;
+}
+
+static void
+cci_print(const struct cci_peer *p, const char *node, uint16_t opcode)
+{
+	const struct weft_cci_command_layout *command = weft_cci_find_command(opcode);
+	char text[WEFT_CCI_TEXT_MAX] = "", hex[2 * WEFT_CCI_MAX_PAYLOAD + 1] = "";
+	const bool is_known =
+		command != NULL && p->rc == WEFT_CCI_SUCCESS &&
+		weft_cci_print_payload(text, sizeof(text), command->rsp, p->payload, p->len) == 0;
+
+	for (size_t i = 0; i < p->len; i++)
+		snprintf(hex + 2 * i, 3, "%02x", p->payload[i]);
+	if (p->c->opt.is_json) {
+		ctl_print_json(
+			p->c, json_pack("{s:s, s:i, s:s, s:i, s:s, s:s, s:o}", "node", node,
+				      "opcode", (int)opcode, "name", weft_cci_opcode_name(opcode),
+				      "rc", (int)p->rc, "code", weft_cci_rc_name(p->rc), "payload",
+				      hex, "fields", is_known ? json_string(text) : json_null()));
+		return;
+	}
+	printf("%s: %04Xh %s: %s\n", node, opcode, weft_cci_opcode_name(opcode),
+		weft_cci_rc_name(p->rc));
+	if (p->len != 0)
+		printf("%s\n", is_known ? text : hex);
+}
+
+int
+cci_run(struct ctl *c)
+{
+	const uint16_t opcode = cci_opcode(c->operand[1]);
+	struct cci_peer p = { .c = c };
+	uint8_t payload[WEFT_CCI_MAX_PAYLOAD];
+	const size_t len = cci_payload(opcode, c->operand[2], payload);
+
+	if (c->opt.cci_claim != 0 && c->opt.cci_host != 0)
+		cli_usage("--claim and --host: expected one of them");
+	cci_connect(&p, c->operand[0]);
+	if (c->opt.cci_claim != 0)
+		cci_claim(&p);
+	cci_ask(&p, opcode, payload, len);
+	close(p.fd);
+	cci_print(&p, c->operand[0], opcode);
+	return p.rc == WEFT_CCI_SUCCESS || p.rc == WEFT_CCI_BACKGROUND_STARTED ? EXIT_SUCCESS
+	                                                                       : c->failure;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Sockets of components: who may connect, whole messages in and out, and which manager a connection
+ * is. Connections are bounded in number; one that says nothing at first is closed, as is one that
+ * sends what is no message, or does not read.
+ */
+
+#include "cci.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "event.h"
+#include "weft_attach_rundir.h"
+#include "weft_socket.h"
+
+#define CCI_COMPONENTS 256 /* with a socket: the first of a process */
+#define CCI_CONNS 64 /* of all of them */
+#define CCI_SILENT_NS UINT64_C(5000000000) /* until the first message */
+#define CCI_NET 1
+#define CCI_EID_FM 8
+#define CCI_EID_HOST 9
+#define CCI_TYPE_FM_API 7
+#define CCI_TYPE_CCI 8
+#define CCI_TAG_OWNER 0x08 /* in the tag: it is a request */
+#define CCI_HEAD 4 /* net, EID, type, tag */
+#define CCI_HOST_HEAD 8 /* and PID of the host, reserved */
+#define CCI_MESSAGE (CCI_HOST_HEAD + WEFT_CCI_MESSAGE_MAX)
+
+/* Of 0701h: where operation, PID and UUID of the manager are in a message. */
+#define CLAIM_LEN (WEFT_CCI_HDR + 21)
+#define CLAIM_OP WEFT_CCI_HDR
+#define CLAIM_UUID (WEFT_CCI_HDR + 3)
+enum { CLAIM_UPDATE = 2, CLAIM_PROMOTE = 3 };
+
+const char *const cci_mode_words[] = { "read-only", "full", "off", NULL };
+
+struct cci_conn {
+	int fd; /* -1: free */
+	struct cci_component *to;
+	uint16_t fm_pid; /* of the manager that it is; WEFT_CCI_NO_PID: none */
+	bool has_spoken;
+	uint64_t since_ns;
+};
+
+static struct {
+	unsigned int n;
+	struct cci_component *component;
+	struct cci_conn conn[CCI_CONNS];
+	uint64_t requests, garbage, turned_away, silent;
+} cci;
+
+static void
+cci_exit(void)
+{
+	for (unsigned int i = 0; cci.component != NULL && i < cci.n; i++)
+		if (cci.component[i].fd >= 0) {
+			close(cci.component[i].fd);
+			unlink(cci.component[i].path);
+			cci.component[i].fd = -1;
+		}
+}
+
+/* The socket of a component. @return 0 or -errno; its name may be another daemon's */
+static int
+cci_listen(struct cci_component *c, const char *folder)
+{
+	if (snprintf(c->path, sizeof(c->path), "%s/" WEFT_ATTACH_CCI "%s" WEFT_ATTACH_SUFFIX,
+		    folder, c->node->topo->name) >= (int)sizeof(c->path))
+		return -ENAMETOOLONG;
+	c->fd = weft_socket_listen(c->path);
+	return c->fd < 0 ? c->fd : 0;
+}
+
+static int
+cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
+{
+	for (uint16_t i = 0; i < d->n_nodes && cci.n < CCI_COMPONENTS; i++) {
+		struct cci_component *c = &cci.component[cci.n];
+		int rc = cci_begin(c, &d->node[i]);
+
+		if (rc == -ENOTSUP)
+			continue;
+		if (rc == 0)
+			rc = cci_listen(c, folder);
+		if (rc != 0 && d->cfg.cci_is_given)
+			return weft_errorf(err, err_len, rc, "node %s: CCI socket %s: %s",
+				c->node->topo->name, c->path, strerror(-rc));
+		cci.n += rc == 0;
+	}
+	return 0;
+}
+
+int
+cci_init(struct daemon *d, char *err, size_t err_len)
+{
+	char folder[sizeof(cci.component->path)];
+	int rc;
+
+	for (unsigned int i = 0; i < CCI_CONNS; i++)
+		cci.conn[i].fd = -1;
+	if (d->cfg.cci == CCI_OFF)
+		return 0;
+	rc = weft_attach_rundir(folder, sizeof(folder), true);
+	if (rc != 0)
+		return d->cfg.cci_is_given
+		               ? weft_errorf(err, err_len, rc, "--cci: run folder %s: %s", folder,
+					 strerror(-rc))
+		               : 0;
+	cci.component = calloc(
+		d->n_nodes < CCI_COMPONENTS ? d->n_nodes : CCI_COMPONENTS, sizeof(*cci.component));
+	if (cci.component == NULL)
+		return weft_errorf(err, err_len, -ENOMEM, "CCI: out of memory");
+	atexit(cci_exit);
+	return cci_open(d, folder, err, err_len);
+}
+
+static void
+cci_close(struct cci_conn *k)
+{
+	close(k->fd);
+	k->fd = -1;
+}
+
+static void
+cci_say(const struct cci_component *c, uint64_t *count, const char *what)
+{
+	++*count;
+	event_put(EVENT_CCI_REFUSED, c->node->topo->name, what, 1, "CCI: %s (%llu in all)", what,
+		(unsigned long long)*count);
+}
+
+/* Mode 0600 keeps others out; who came by another way, such as a passed descriptor, is refused. */
+static bool
+cci_is_ours(int fd)
+{
+	struct ucred who = { 0 };
+	socklen_t len = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	       (who.uid == geteuid() || who.uid == 0);
+}
+
+static void
+cci_accept(struct cci_component *c, uint64_t now_ns)
+{
+	const int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct cci_conn *k = NULL;
+
+	if (fd < 0)
+		return;
+	for (unsigned int i = 0; k == NULL && i < CCI_CONNS; i++)
+		if (cci.conn[i].fd < 0)
+			k = &cci.conn[i];
+	if (k == NULL || !cci_is_ours(fd)) {
+		cci_say(c, &cci.turned_away,
+			k == NULL ? "a connection too many was closed"
+				  : "a connection of another user was closed");
+		close(fd);
+		return;
+	}
+	*k = (struct cci_conn){ fd, c, WEFT_CCI_NO_PID, false, now_ns };
+}
+
+/*
+ * Who sends a message. A manager that comes again, after its end or by another connection, is known
+ * by the UUID of the owner that it is or takes the place of; PIDs are 0701h's to say.
+ */
+static uint16_t
+cci_manager(const struct cci_conn *k, const uint8_t *msg, size_t len)
+{
+	const struct weft_cci_owner *o = weft_cci_component_owner(&k->to->component);
+
+	if (len != CLAIM_LEN ||
+		weft_cci_unalias(weft_get_le16(msg + 3)) != WEFT_CCI_CLAIM_OWNERSHIP)
+		return k->fm_pid;
+	if (msg[CLAIM_OP] == CLAIM_UPDATE &&
+		memcmp(msg + CLAIM_UUID, o->primary_uuid, WEFT_CCI_UUID) == 0)
+		return o->primary_pid;
+	if (msg[CLAIM_OP] == CLAIM_PROMOTE &&
+		memcmp(msg + CLAIM_UUID, o->secondary_uuid, WEFT_CCI_UUID) == 0)
+		return o->secondary_pid;
+	return k->fm_pid;
+}
+
+/* After an answer: the connection that claimed is the manager's. */
+static void
+cci_learn_manager(struct cci_conn *k, const uint8_t *msg, const uint8_t *rsp)
+{
+	const struct weft_cci_owner *o = weft_cci_component_owner(&k->to->component);
+
+	if (weft_cci_unalias(weft_get_le16(rsp + 3)) == WEFT_CCI_CLAIM_OWNERSHIP &&
+		weft_get_le16(rsp + 8) == WEFT_CCI_SUCCESS && msg[CLAIM_OP] != 1)
+		k->fm_pid = o->primary_pid;
+}
+
+/* False: it does not read, or has gone. */
+static bool
+cci_send(const struct cci_conn *k, const uint8_t *msg, size_t len)
+{
+	return send(k->fd, msg, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
+}
+
+void
+cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len)
+{
+	const struct cci_component *c = component;
+	uint8_t packet[CCI_HEAD + WEFT_CCI_MESSAGE_MAX] = { CCI_NET, CCI_EID_FM, CCI_TYPE_CCI,
+		CCI_TAG_OWNER };
+
+	memcpy(packet + CCI_HEAD, msg, len);
+	for (unsigned int i = 0; i < CCI_CONNS; i++) {
+		struct cci_conn *k = &cci.conn[i];
+
+		if (k->fd >= 0 && k->to == c && k->fm_pid == fm_pid &&
+			!cci_send(k, packet, CCI_HEAD + len))
+			cci_close(k);
+	}
+}
+
+/* Bytes before the CCI message; 0: it is none. */
+static size_t
+cci_head(const struct daemon *d, const uint8_t *packet, size_t len)
+{
+	if (len < CCI_HEAD || packet[0] != CCI_NET ||
+		(packet[2] != CCI_TYPE_FM_API && packet[2] != CCI_TYPE_CCI))
+		return 0;
+	if (packet[1] == CCI_EID_FM)
+		return CCI_HEAD;
+	return packet[1] == CCI_EID_HOST && len >= CCI_HOST_HEAD &&
+	                       cci_is_requester(d, weft_get_le16(packet + CCI_HEAD))
+	               ? CCI_HOST_HEAD
+	               : 0;
+}
+
+/* False: close it. */
+static bool
+cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, size_t len)
+{
+	uint8_t out[CCI_MESSAGE];
+	const size_t head = len > CCI_MESSAGE ? 0 : cci_head(d, packet, len);
+	struct weft_cci_caller who = { .iface = WEFT_CCI_FM };
+	size_t n;
+
+	if (head == 0) {
+		cci_say(k->to, &cci.garbage, "what came was no message of CCI");
+		return false;
+	}
+	who.pid = cci_manager(k, packet + head, len - head);
+	if (head == CCI_HOST_HEAD)
+		who = (struct weft_cci_caller){ WEFT_CCI_HOST, weft_get_le16(packet + CCI_HEAD) };
+	n = weft_cci_component_run(&k->to->component, &who, packet + head, len - head, out + head,
+		sizeof(out) - head, node_now_ns());
+	if (n == 0) {
+		cci_say(k->to, &cci.garbage, "what came was no request of CCI");
+		return false;
+	}
+	cci.requests++;
+	if (who.iface == WEFT_CCI_FM)
+		cci_learn_manager(k, packet + head, out + head);
+	memcpy(out, packet, head);
+	out[3] &= (uint8_t)~CCI_TAG_OWNER;
+	return cci_send(k, out, head + n);
+}
+
+/* A message of a connection, if one has come. */
+static void
+cci_receive(const struct daemon *d, struct cci_conn *k)
+{
+	uint8_t packet[CCI_MESSAGE];
+	const ssize_t n = recv(k->fd, packet, sizeof(packet), MSG_DONTWAIT | MSG_TRUNC);
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	k->has_spoken = true;
+	if (n <= 0 || !cci_answer(d, k, packet, (size_t)n))
+		cci_close(k);
+}
+
+static void
+cci_close_silent(uint64_t now_ns)
+{
+	for (unsigned int i = 0; i < CCI_CONNS; i++) {
+		struct cci_conn *k = &cci.conn[i];
+
+		if (k->fd < 0 || k->has_spoken || now_ns - k->since_ns < CCI_SILENT_NS)
+			continue;
+		cci_say(k->to, &cci.silent, "a connection that said nothing was closed");
+		cci_close(k);
+	}
+}
+
+/* What there is to wait for: sockets, then connections; ppoll passes over those that are -1. */
+static int
+cci_wait(struct pollfd *p, int timeout_ms)
+{
+	for (unsigned int i = 0; i < cci.n; i++)
+		p[i] = (struct pollfd){ .fd = cci.component[i].fd, .events = POLLIN };
+	for (unsigned int i = 0; i < CCI_CONNS; i++)
+		p[cci.n + i] = (struct pollfd){ .fd = cci.conn[i].fd, .events = POLLIN };
+	return poll(p, cci.n + CCI_CONNS, timeout_ms);
+}
+
+void
+cci_serve(struct daemon *d, unsigned int ms)
+{
+	struct pollfd p[CCI_COMPONENTS + CCI_CONNS];
+	uint64_t now_ns = node_now_ns();
+	const uint64_t until_ns = now_ns + ms * UINT64_C(1000000);
+
+	cci_close_silent(now_ns);
+	for (; now_ns < until_ns; now_ns = node_now_ns()) {
+		/* At least one: what is left of a millisecond is not polled for. */
+		if (cci_wait(p, (int)((until_ns - now_ns + 999999) / 1000000)) < 0)
+			return; /* a signal: the control thread has something to do */
+		for (unsigned int i = 0; i < CCI_CONNS; i++)
+			if (p[cci.n + i].revents != 0 && cci.conn[i].fd == p[cci.n + i].fd)
+				cci_receive(d, &cci.conn[i]);
+		for (unsigned int i = 0; i < cci.n; i++)
+			if (p[i].revents != 0)
+				cci_accept(&cci.component[i], now_ns);
+	}
+}
+
+json_t *
+cci_json(void)
+{
+	return json_pack("{s:i, s:I, s:I, s:I, s:I}", "components", (int)cci.n, "requests",
+		(json_int_t)cci.requests, "garbage", (json_int_t)cci.garbage, "turned_away",
+		(json_int_t)cci.turned_away, "silent", (json_int_t)cci.silent);
+}
+
+void
+cci_fini(void)
+{
+	for (unsigned int i = 0; i < CCI_CONNS; i++)
+		if (cci.conn[i].fd >= 0)
+			cci_close(&cci.conn[i]);
+	cci_exit();
+	free(cci.component);
+	cci.component = NULL;
+}

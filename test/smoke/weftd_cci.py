@@ -1,0 +1,100 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""A manager of a live fabric by the CCI sockets of weftd: weftd_cci.py FOLDER flip SECONDS TABLES | fill TABLES.
+
+flip reads the tables of all switches into the file TABLES, and then sends the traffic of h0 and g0 by one
+way and the other, in turn. fill writes them to switches that have none. See weftd_cci_test.sh.
+"""
+
+import json
+import socket
+import struct
+import sys
+import time
+
+FM, UUID = 0xF00, b'test manager'.ljust(16, b'\0')
+HOST, GFD, ROWS = 0x101, 0x200, 4095
+
+
+class Component:
+    """One component, with a connection of its own."""
+
+    def __init__(self, folder, name):
+        self.name, self.tag = name, 0
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.socket.settimeout(10)
+        self.socket.connect('%s/cci-%s.sock' % (folder, name))
+
+    def ask(self, opcode, payload=b'', mctp_type=8):
+        """Return code and payload of the response."""
+        self.tag = (self.tag + 1) % 256
+        head = bytes((0, self.tag, 0)) + struct.pack('<HI', opcode, len(payload))[:5] + bytes(4)
+        self.socket.send(bytes((1, 8, mctp_type, 8)) + head + payload)
+        rsp = self.socket.recv(2048)
+        if rsp[:4] != bytes((1, 8, mctp_type, 0)) or rsp[4] != 1 or rsp[5] != self.tag:
+            sys.exit('%s: %04x: got %s' % (self.name, opcode, rsp[:16].hex()))
+        return struct.unpack('<H', rsp[12:14])[0], rsp[16:]
+
+    def must(self, opcode, payload=b'', rc=0):
+        got, rsp = self.ask(opcode, payload, 7 if opcode >> 8 >= 0x51 else 8)
+        if got != rc:
+            sys.exit('%s: %04x: expected code %d, got %d' % (self.name, opcode, rc, got))
+        return rsp
+
+    def claim(self, pid):
+        self.must(0x5700, rc=3)  # nobody but the owner
+        self.must(0x0701, bytes((0,)) + struct.pack('<H', FM) + UUID + struct.pack('<H', pid))
+        self.must(0x5700)
+
+    def drt(self):
+        rows = b''
+        for start in range(0, ROWS, 508):
+            rows += self.must(0x5708, struct.pack('<BBHH', 0, 0, min(508, ROWS - start), start))[8:]
+        return rows
+
+    def set_drt(self, start, rows):
+        for at in range(0, len(rows), 2 * 509):
+            part = rows[at:at + 2 * 509]
+            self.must(0x5709, struct.pack('<BBHH', 0, 0, len(part) // 2, start + at // 2) + part)
+
+
+def judge_partners(switches):
+    """Each link between switches is seen from both ends, and says the same."""
+    ident = {s.must(0x0001)[:16]: s for s in switches.values()}
+    for s in switches.values():
+        n = s.must(0x5100)[2]
+        for p in range(n):
+            block = s.must(0x5702, bytes((1, p)))[4:]
+            far = ident.get(block[4:20])
+            if far is not None:
+                back = far.must(0x5702, bytes((1, block[1])))[4:]
+                if ident.get(back[4:20]) is not s or back[1] != p:
+                    sys.exit('%s port %d: %s port %d does not lead back' % (s.name, p, far.name, block[1]))
+
+
+def main():
+    folder, verb = sys.argv[1:3]
+    switches = {name: Component(folder, name) for name in ('s0', 's1', 's2', 's3')}
+    for i, s in enumerate(switches.values()):
+        s.claim(i + 1)
+    judge_partners(switches)
+    if verb == 'fill':
+        with open(sys.argv[3], encoding='utf-8') as f:
+            tables = json.load(f)
+        for name, s in switches.items():
+            if any(s.drt()):
+                sys.exit('%s: expected an empty table' % name)
+            s.set_drt(0, bytes.fromhex(tables[name]))
+        return
+    with open(sys.argv[4], 'w', encoding='utf-8') as f:
+        json.dump({name: s.drt().hex() for name, s in switches.items()}, f)
+    flips, until = 0, time.monotonic() + float(sys.argv[3])
+    while time.monotonic() < until:
+        # s0: h0, s1, s2; s3: s1, s2, g0. Both ways are whole at any time.
+        switches['s0'].set_drt(GFD, bytes((1, 1 + flips % 2)))
+        switches['s3'].set_drt(HOST, bytes((1, flips // 2 % 2)))
+        flips += 1
+    print('%d changes' % (2 * flips))
+
+
+main()

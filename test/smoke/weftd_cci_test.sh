@@ -1,0 +1,103 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A manager at the CCI sockets of weftd: tables are rewritten under load and nothing is lost, a
+# fabric that is left to a manager begins to work when that has filled its tables, read-only refuses,
+# and what is no message is counted. With WEFT_LIBCXLMI=FOLDER (a build of libcxlmi with its examples)
+# that library's own program reads a switch through the shim.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+run=$work/weft
+
+lab() { # REQUESTS MORE
+	echo "fabric: cci"
+	echo "routing: updown"
+	[ $# -lt 2 ] || echo "$2"
+	echo "nodes:"
+	echo "  - {name: h0, kind: host, pid: 0x101}"
+	for i in 0 1 2 3; do echo "  - {name: s$i, kind: switch, pid: $((i + 1))}"; done
+	echo "  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}"
+	echo "links:"
+	for link in 'h0, b: s0' 's0, b: s1' 's0, b: s2' 's1, b: s3' 's2, b: s3' 's3, b: g0'; do
+		echo "  - {a: $link}"
+	done
+	echo "workloads:"
+	echo "  - {on: h0, kind: mem, requests: $1, lines: 512, timeout_ms: 5000}"
+}
+
+start() { # NAME OPTIONS
+	local name=$1
+	shift
+	"$app/weftd" "$@" --json "$work/$name.json" >"$work/$name.out" 2>"$work/$name.err" &
+	pid=$!
+	pids+=("$pid")
+	wait_for 60 grep -q 'nodes of fabric' "$work/$name.out"
+}
+
+ctl() { "$app/weftctl" cci "$@" 2>"$work/ctl.err"; }
+
+# Rewritten under load.
+lab 0 >"$work/full.yaml"
+start full --topology "$work/full.yaml" --cci full
+/usr/bin/python3 "$here/weftd_cci.py" "$run" flip 3 "$work/tables.json" >"$work/flip.out" || die "flip"
+kill -TERM $pid
+wait $pid || die "full ended with $?: $(cat "$work/full.err")"
+[ "$(json "$work/full.json" 'o["good"]')" = True ] || die "something was lost or wrong"
+[ "$(awk '{ print $1 }' "$work/flip.out")" -ge 100 ] || die "only $(cat "$work/flip.out")"
+[ "$(json "$work/full.json" 'o["cci"]["requests"] >= 100 and o["cci"]["components"] == 5')" = True ] ||
+	die "the report does not know: $(json "$work/full.json" 'o["cci"]')"
+
+# Left to a manager.
+lab 20000 'management: fm' >"$work/fm.yaml"
+"$app/weftd" --check "$work/fm.yaml" --node h0 | grep -q 'management: fm' || die "--check does not say so"
+start fm --topology "$work/fm.yaml" --cci full --until-done --wait 60
+/usr/bin/python3 "$here/weftd_cci.py" "$run" fill "$work/tables.json" || die "fill"
+wait $pid || die "fm ended with $?: $(cat "$work/fm.err")"
+[ "$(json "$work/fm.json" 'o["good"]')" = True ] || die "the manager's fabric loses"
+
+# Read-only, which is how it begins.
+start readonly --topology "$work/full.yaml"
+[ "$(stat -c %a "$run/cci-s0.sock")" = 600 ] || die "the socket is open to others"
+ctl s0 5709 'start=512 entry=[513]' >"$work/out" && die "read-only takes a write"
+grep -q 'Set DRT: Unsupported' "$work/out" || die "not refused but: $(cat "$work/out")"
+ctl s0 get_drt 'n=1 start=512' | grep -q 'entry=\[\(257\|513\)\]' || die "DRT: $(ctl s0 get_drt 'n=1 start=512')"
+ctl s0 0001 | grep -q 'maxmsg=10 comp=0' || die "a switch is no switch"
+ctl g0 identify | grep -q 'comp=4' || die "a GFD is no GFD"
+ctl s0 5100 --json | json /dev/stdin 'o["code"]' | grep -q Success || die "JSON"
+ctl s0 5101 'ports=[0,1]' | grep -q 'block=\[0:4:' || die "ports"
+ctl s0 5100 --claim 0xF00 && die "read-only is claimed"
+ctl h0 0001 && die "a host has no CCI"
+ctl s0 5100 --host 0x101 | grep -q nports=3 || die "the mailbox of a host"
+ctl s0 5100 --host 0x200 && die "a GFD passes for a host"
+/usr/bin/python3 -S - "$run/cci-s0.sock" <<'END' || die "garbage is not told from messages"
+import socket, sys
+for what in b'', b'x', b'\1\10\10\10', b'\1\10\10' + 50 * b'\xff', b'\2\10\10\10' + 12 * b'\0', 5000 * b'\1', 4 * b'\1':
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(10)
+    s.connect(sys.argv[1])
+    s.send(what)
+    if s.recv(100) != b'':
+        sys.exit(repr(what))
+many = []
+for i in range(70):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.settimeout(20)
+    s.connect(sys.argv[1])
+    many.append(s)
+if any(s.recv(100) != b'' for s in many):
+    sys.exit('silent')
+END
+ctl s0 0001 >/dev/null || die "nobody can connect any more"
+
+# libcxlmi, unmodified.
+if [ -n "${WEFT_LIBCXLMI:-}" ]; then
+	WEFT_CCI=$run/cci-s0.sock LD_PRELOAD=$WEFT_BUILD/usertools/weft-mctp-shim.so \
+		"$WEFT_LIBCXLMI/examples/cxl-mctp" 1 8 >"$work/libcxlmi.out" 2>&1 || true
+	grep -qi 'serial' "$work/libcxlmi.out" || die "libcxlmi: $(cat "$work/libcxlmi.out")"
+fi
+kill -TERM $pid
+wait $pid || die "readonly ended with $?: $(cat "$work/readonly.err")"
+grep -q 'CCI: ' "$work/readonly.err" || die "nobody hears of garbage"
+[ "$(json "$work/readonly.json" 'o["cci"]["garbage"] >= 6 and o["cci"]["turned_away"] >= 6 and o["cci"]["silent"] >= 60')" = True ] ||
+	die "not counted: $(json "$work/readonly.json" 'o["cci"]')"
+compgen -G "$run/cci-*" >/dev/null && die "sockets are left behind"
+echo "managers read and write live fabrics"
