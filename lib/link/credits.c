@@ -14,6 +14,7 @@ weft_credits_init(
 	struct weft_credits *f, const uint32_t room[WEFT_CREDIT_SETS][WEFT_CREDIT_CLASSES])
 {
 	memset(f, 0, sizeof(*f));
+	f->is_granting = true;
 	for (unsigned int s = 0; s < WEFT_CREDIT_SETS; s++)
 		for (unsigned int c = 0; c < WEFT_CREDIT_CLASSES; c++) {
 			assert(room[s][c] <= WEFT_CREDITS_ROOM_MAX);
@@ -43,6 +44,7 @@ weft_credits_crd(struct weft_credits *f)
 			f->pending[s][c] = left[c];
 		}
 		f->turn = (uint8_t)((s + 1) % WEFT_CREDIT_SETS);
+		f->is_granting = f->is_granting && weft_credits_pending(f);
 		return crd;
 	}
 	return 0;
@@ -66,7 +68,7 @@ weft_credits_is_urgent(const struct weft_credits *f)
 			if (f->pending[s][c] >= FIELD_MOST ||
 				(f->pending[s][c] != 0 && f->pending[s][c] >= f->room[s][c] / 2))
 				return true;
-	return false;
+	return f->is_granting && weft_credits_pending(f);
 }
 
 bool

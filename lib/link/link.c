@@ -303,7 +303,7 @@ weft_link_deadline(const struct weft_link *e)
 		at = e->doubt_ns;
 	if (e->ide != NULL) {
 		t = weft_llr_room(e->llr) == 0 ? at
-		                               : link_ide_deadline(e->ide, link_credit_delay_ns(e));
+		                               : link_ide_deadline(e->ide, link_epoch_delay_ns(e));
 		at = t < at ? t : at;
 	}
 	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))

@@ -70,11 +70,21 @@ link_is_broken(const struct weft_link *e)
 	return e->io->is_broken || (e->ide != NULL && e->ide->is_broken);
 }
 
-/* How long credits wait for a flit with messages to ride on. */
+/* How long an epoch of IDE waits for more. */
+static inline uint64_t
+link_epoch_delay_ns(const struct weft_link *e)
+{
+	return weft_rtt_guess(weft_llr_rtt(e->llr)) / 4;
+}
+
+/*
+ * How long credits wait for a flit with messages to ride on. Nobody is held up by it: where they
+ * are many they do not wait, and the other end has the rest of the room.
+ */
 static inline uint64_t
 link_credit_delay_ns(const struct weft_link *e)
 {
-	return weft_rtt_guess(weft_llr_rtt(e->llr)) / 4;
+	return weft_rtt_guess(weft_llr_rtt(e->llr)) * 4;
 }
 
 /* --- link_tx.c --- */

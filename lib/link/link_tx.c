@@ -288,7 +288,7 @@ link_complete_ide(struct weft_link *e, uint64_t now_ns)
 {
 	uint8_t *flit;
 
-	if (e->more_data || !link_ide_must_close(e->ide, now_ns, link_credit_delay_ns(e)) ||
+	if (e->more_data || !link_ide_must_close(e->ide, now_ns, link_epoch_delay_ns(e)) ||
 		!link_close_epoch(e) || !e->ide->rekey_due)
 		return;
 	flit = weft_llr_reserve(e->llr);

@@ -268,8 +268,8 @@ void llr_tx_start(struct llr_tx *tx, uint64_t now_ns);
 /* With the receiver on another lcore: a session of a new generation, or none any more. */
 void llr_tx_session(struct llr_tx *tx, uint32_t session, bool is_new);
 
-/** Acks may wait so long. */
-uint64_t llr_ack_delay(const struct llr_tx *tx);
+/** An Ack of so many flits may wait so long. */
+uint64_t llr_ack_delay(const struct llr_tx *tx, uint64_t flits);
 
 /** Whether the next header should carry an Ack. */
 bool llr_ack_is_due(const struct llr_tx *tx, uint64_t now_ns);

@@ -413,9 +413,12 @@ llr_resend(struct llr_tx *tx, uint64_t pos, uint64_t now_ns)
 /* --- pending Acks --- */
 
 uint64_t
-llr_ack_delay(const struct llr_tx *tx)
+llr_ack_delay(const struct llr_tx *tx, uint64_t flits)
 {
-	return tx->cfg->ack_delay_ns != 0 ? tx->cfg->ack_delay_ns : weft_rtt_guess(&tx->rtt) / 4;
+	if (tx->cfg->ack_delay_ns != 0)
+		return tx->cfg->ack_delay_ns;
+	/* Of little traffic the next flit this way is far off, and the window is nearly empty. */
+	return weft_rtt_guess(&tx->rtt) / (flits == 1 || flits == 2 ? 2 : 4);
 }
 
 /* RETRY-4 */
@@ -423,7 +426,8 @@ bool
 llr_ack_is_due(const struct llr_tx *tx, uint64_t now_ns)
 {
 	return tx->ack.pending &&
-	       (tx->ack.flits >= tx->ack.every || now_ns >= tx->ack.since_ns + llr_ack_delay(tx));
+	       (tx->ack.flits >= tx->ack.every ||
+		       now_ns >= tx->ack.since_ns + llr_ack_delay(tx, tx->ack.flits));
 }
 
 void
@@ -466,7 +470,8 @@ llr_probe_ns(const struct llr_tx *tx)
 	/* Acknowledged. If the Ack was forged, a later Nak of the true peer will show it. */
 	if (tx->acked == tx->first_unsent)
 		return tx->sent_ns + tx->cfg->timeout_max_ns;
-	return tx->sent_ns + weft_rtt_guess(&tx->rtt) * 3 / 2 + llr_ack_delay(tx);
+	return tx->sent_ns + weft_rtt_guess(&tx->rtt) * 3 / 2 +
+	       llr_ack_delay(tx, tx->first_unsent - tx->acked);
 }
 
 /* rxl: any NOP carries the next number; cxl: only one with an explicit number does. */
@@ -676,7 +681,7 @@ weft_llr_deadline(const struct weft_llr *l)
 		return 0;
 	if (llr_may_send(tx) && (tx->n_selective != 0 || tx->tx_next < tx->next))
 		return 0;
-	if (tx->ack.pending && (t = tx->ack.since_ns + llr_ack_delay(tx)) < at)
+	if (tx->ack.pending && (t = tx->ack.since_ns + llr_ack_delay(tx, tx->ack.flits)) < at)
 		at = t;
 	if ((t = llr_probe_ns(tx)) < at)
 		at = t;

@@ -28,6 +28,7 @@ struct weft_credits {
 	uint32_t outstanding[WEFT_CREDIT_SETS]
 			    [WEFT_CREDIT_CLASSES]; /* returned and not used up yet */
 	uint8_t turn; /* set whose credits the next flit carries first */
+	bool is_granting; /* of the room of a new session some has not been granted yet */
 };
 
 /**
@@ -75,7 +76,7 @@ bool weft_credits_pending(const struct weft_credits *f);
 
 /**
  * Whether so much is pending that a flit for the credits alone is worth it: all that a field can
- * carry, or half of what the other end may have at all.
+ * carry, or half of what the other end may have at all; and what a new session begins with.
  */
 bool weft_credits_is_urgent(const struct weft_credits *f);
 

@@ -62,7 +62,10 @@ struct weft_llr_cfg {
 	uint16_t rx_flits; /**< room of the Rx buffer, 1..511 with selective, else 0 */
 	uint16_t ack_every; /**< an Ack is due after so many flits, 1..255 */
 	uint16_t nak_repeat; /**< a Nak is repeated after so many bad flits, 1..1023 */
-	/** How long an Ack may wait for a flit to ride on; 0: a quarter of the round trip. */
+	/**
+	 * How long an Ack may wait for a flit to ride on; 0: a quarter of the round trip, half
+	 * of it while it is for one or two flits.
+	 */
 	uint64_t ack_delay_ns;
 	uint64_t timeout_min_ns; /**< bounds of the retry time-out; see weft_rtt_init() */
 	uint64_t timeout_first_ns;

@@ -37,6 +37,42 @@ WEFT_TEST(a_session_comes_up_with_credits)
 	rig_free(&r);
 }
 
+static uint64_t
+credit_flits(const struct rig *r)
+{
+	return weft_link_count(r->side[0].end, WEFT_LINK_N_CREDIT_FLITS) +
+	       weft_link_count(r->side[1].end, WEFT_LINK_N_CREDIT_FLITS);
+}
+
+/* A message each way in somewhat more than a round trip: hardly a flit goes for credits alone. */
+WEFT_TEST(few_credits_wait_for_messages)
+{
+	static const enum weft_msg_kind kind[] = { WEFT_MSG_M2S_REQ, WEFT_MSG_S2M_NDR };
+	uint64_t before;
+	struct rig r;
+
+	rig_init(&r, 1);
+	run_until(&r, 1000000);
+	before = credit_flits(&r);
+	for (uint16_t i = 0; i < 400; i++) {
+		const struct weft_msg m = message(kind[i % 2], i / 2);
+
+		assert_int_equal(weft_link_send(r.side[i % 2].end, &m), 0);
+		run_until(&r, r.now_ns + 4000);
+	}
+	assert_in_range(credit_flits(&r) - before, 0, 20);
+	/* In the end they come all the same. */
+	run_until(&r, r.now_ns + 10000000);
+	assert_int_equal(
+		weft_link_credits(r.side[0].end)->may_send[WEFT_CREDIT_MEM_DN][WEFT_CREDIT_REQ],
+		40);
+	assert_int_equal(
+		weft_link_credits(r.side[1].end)->may_send[WEFT_CREDIT_MEM_UP][WEFT_CREDIT_RSP],
+		40);
+	assert_int_equal(r.side[0].wrong + r.side[1].wrong, 0);
+	rig_free(&r);
+}
+
 /*
  * What a receiver does not consume, it does not have to take: the sender stops, nothing is lost
  * (RETRY-12).

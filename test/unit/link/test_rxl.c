@@ -54,6 +54,26 @@ header_of_last(const struct rig *r, unsigned int to)
 	return weft_flit_hdr_get(e->frame[e->n_frames - 1].flit[0]);
 }
 
+/* RETRY-4 */
+WEFT_TEST(an_ack_of_few_flits_waits_longer)
+{
+	struct weft_llr_cfg cfg = rxl_cfg();
+
+	for (unsigned int flits = 1; flits <= 4; flits++) {
+		uint64_t trip_ns;
+		struct rig r;
+
+		rig_init(&r, &cfg, 1);
+		for (unsigned int i = 0; i < flits; i++)
+			send_one(&r, 0);
+		deliver(&r, 1, 0);
+		trip_ns = weft_rtt_guess(weft_llr_rtt(r.end[1].llr));
+		assert_int_equal(
+			weft_llr_deadline(r.end[1].llr), r.now_ns + trip_ns / (flits <= 2 ? 2 : 4));
+		rig_free(&r);
+	}
+}
+
 /* ISN-4, ISN-5; RETRY-21, RETRY-22 */
 WEFT_TEST(a_lost_flit_is_asked_for_by_itself)
 {
