@@ -93,6 +93,8 @@ extern const struct bench bench_checker[];
 extern const unsigned int bench_n_checker;
 extern const struct bench bench_link[];
 extern const unsigned int bench_n_link;
+extern const struct bench bench_fabric[];
+extern const unsigned int bench_n_fabric;
 
 /* data.c: flits to work on */
 

@@ -39,6 +39,7 @@ bench_at(unsigned int i)
 		{ bench_gfam, bench_n_gfam },
 		{ bench_link, bench_n_link },
 		{ bench_checker, bench_n_checker },
+		{ bench_fabric, bench_n_fabric },
 		{ bench_pipe, bench_n_pipe },
 		{ bench_sig, bench_n_sig },
 	};

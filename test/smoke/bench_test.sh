@@ -8,7 +8,7 @@ t10dif crc32 crc32c crc64-xp10 ide-seal-containment ide-open-containment ide-sea
 ide-seal-containment-nopcrc ide-open-containment-nopcrc ide-seal-skid-nopcrc ide-open-skid-nopcrc
 gcm-direct-464 gcm-direct-464-open gcm-direct-7616 gcm-direct-7616-open atc atc-16k atc-256k
 atc-streams atc-invalidate drt hpa-port gfam gfam-full pack-reads pack-data
-deliver-reads deliver-data checker route route-wait ring-hop rx-pipeline
+deliver-reads deliver-data checker gfd gfd-far host fabric-read fabric-write route route-wait ring-hop rx-pipeline
 rx-pipeline-no-route rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeline-ide switch-rxl"
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
