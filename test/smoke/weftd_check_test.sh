@@ -153,7 +153,7 @@ same "text" "0x10000000800 from h0 (PID 0x101) by CXL.mem
   group    0: shared
   allowed  allowed: the group, window or device is open to the requester
   answer   to a read: MemData; to a write: Cmp" "$(resolve h0 --hpa 0x10000000800)"
-same "keys" "allowed decoder dpa dpid fabric from gfd_decoder group hpa kind path read_answer rule segment spid target translation way window write_answer" \
+same "keys" "allowed decoder dpa dpid fabric from gfd_decoder group hpa kind management path read_answer rule segment spid target translation way window write_answer" \
 	"$(value h0 0x10000000800 '" ".join(sorted(o))')"
 same "way 3, denied at the edge" "(3, 'access-vector', False, 'MemData-NXM', [])" \
 	"$(value h0 0x10000000c00 'o["way"], o["rule"], o["allowed"], o["read_answer"], o["path"]')"
