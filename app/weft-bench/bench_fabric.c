@@ -271,7 +271,6 @@ fabric_make_end(struct fabric_end *e, bool is_host)
 	weft_llr_defaults(&cfg.llr, WEFT_MODE_RXL);
 	cfg.llr.window = 256;
 	cfg.llr.rx_flits = 255;
-	cfg.llr.starts_small = true;
 	cfg.room[WEFT_MSG_M2S_REQ] = cfg.room[WEFT_MSG_M2S_RWD] = is_host ? 0 : 2 * REQUESTS;
 	cfg.room[WEFT_MSG_S2M_DRS] = cfg.room[WEFT_MSG_S2M_NDR] = is_host ? 2 * REQUESTS : 0;
 	e->link = weft_link_init(bench_alloc(weft_link_size(&cfg)), &cfg, 0);

@@ -107,7 +107,6 @@ struct weft_link *
 weft_link_init(void *mem, const struct weft_link_cfg *cfg, uint64_t now_ns)
 {
 	struct weft_carver c = { .block = mem };
-	struct weft_llr_cfg llr = cfg->llr;
 	struct weft_link *e;
 
 	if (!link_cfg_is_valid(cfg) || (uintptr_t)mem % WEFT_CACHE_LINE != 0)
@@ -120,8 +119,7 @@ weft_link_init(void *mem, const struct weft_link_cfg *cfg, uint64_t now_ns)
 	if (weft_session_init(&e->session, &e->cfg.session, now_ns) != 0)
 		return NULL;
 	e->io->count = e->count;
-	llr.starts_small &= cfg->ide == NULL; /* flits of an epoch are sealed where they are */
-	weft_llr_init(e->llr, &llr, now_ns);
+	weft_llr_init(e->llr, &cfg->llr, now_ns);
 	if (e->ide_hold != NULL)
 		e->ide_hold->head = e->ide_hold->n = 0;
 	return e;

@@ -127,7 +127,7 @@ llr_carve(struct weft_carver *c, const struct weft_llr_cfg *cfg)
 			.rx = &l->rx,
 			.slot = slot,
 			.flit = tx,
-			.mask_max = tx_slots - 1 };
+			.mask = tx_slots - 1 };
 	}
 	if (cfg->apart)
 		llr_carve_queues(c, l);
@@ -188,36 +188,4 @@ weft_llr_over(struct weft_llr *l)
 {
 	if (l->tx.apart != NULL)
 		llr_tx_session(&l->tx, 0, false);
-}
-
-/* --- looking at it --- */
-
-enum weft_llr_state
-weft_llr_state(const struct weft_llr *l)
-{
-	return (enum weft_llr_state)l->tx.shown;
-}
-
-unsigned int
-weft_llr_doubt(const struct weft_llr *l)
-{
-	return l->tx.doubt.signs;
-}
-
-unsigned int
-weft_llr_unacked(const struct weft_llr *l)
-{
-	return (unsigned int)(l->tx.next - l->tx.acked);
-}
-
-unsigned int
-weft_llr_unsent(const struct weft_llr *l)
-{
-	return (unsigned int)(l->tx.next - l->tx.tx_next) + l->tx.n_selective;
-}
-
-const struct weft_rtt *
-weft_llr_rtt(const struct weft_llr *l)
-{
-	return &l->tx.rtt;
 }

@@ -185,8 +185,7 @@ struct llr_tx {
 	struct llr_apart *apart; /* NULL: both halves are on one lcore */
 	struct llr_slot *slot;
 	uint8_t *flit;
-	uint32_t mask; /* ring of slots and flits, by position: what is used of it */
-	uint32_t mask_max;
+	uint32_t mask; /* ring of slots and flits, by position */
 	uint32_t n_selective;
 
 	/* Positions: acked <= tx_next <= next, acked <= first_unsent <= next. */

@@ -11,7 +11,6 @@
 #include <errno.h>
 
 #define REFUTED_ENOUGH 4 /* Acks and Naks of one number out of window before it is evidence */
-#define SMALL_MASK 7u /* places of the replay buffer that a session begins with, less one */
 
 void
 llr_tx_start(struct llr_tx *tx, uint64_t now_ns)
@@ -22,7 +21,6 @@ llr_tx_start(struct llr_tx *tx, uint64_t now_ns)
 	memset(&tx->n_selective, 0,
 		offsetof(struct llr_tx, count) - offsetof(struct llr_tx, n_selective));
 	memset(tx->state, 0, tx->ops->state_size);
-	tx->mask = c->starts_small && tx->mask_max > SMALL_MASK ? SMALL_MASK : tx->mask_max;
 	memset(tx->slot, 0, (tx->mask + 1) * sizeof(tx->slot[0]));
 	tx->ack.number = tx->ops->number(UINT64_MAX); /* the one before the first */
 	tx->ack.every = c->ack_every < half ? c->ack_every : half;
@@ -167,25 +165,6 @@ weft_llr_room(const struct weft_llr *l)
 	return llr_room(&l->tx);
 }
 
-/*
- * Places twice as many. Those whose flits have other places then move, freed ones too: Naks may
- * take back what an Ack freed.
- */
-static __attribute__((noinline)) void
-llr_grow(struct llr_tx *tx)
-{
-	const uint64_t places = tx->mask + UINT64_C(1);
-
-	for (uint64_t p = tx->next > places ? tx->next - places : 0; p < tx->next; p++) {
-		if ((p & places) == 0)
-			continue;
-		tx->slot[places + (p & tx->mask)] = *llr_slot(tx, p);
-		memcpy(tx->flit + (places + (p & tx->mask)) * WEFT_FLIT_LEN, llr_tx_flit(tx, p),
-			WEFT_FLIT_LEN);
-	}
-	tx->mask = tx->mask * 2 + 1;
-}
-
 uint8_t *
 weft_llr_reserve(struct weft_llr *l)
 {
@@ -193,8 +172,6 @@ weft_llr_reserve(struct weft_llr *l)
 
 	if (llr_room(tx) == 0)
 		return NULL;
-	if (tx->mask != tx->mask_max && !tx->reserved && tx->next - tx->acked > tx->mask / 2)
-		llr_grow(tx);
 	tx->reserved = true;
 	return llr_tx_flit(tx, tx->next);
 }
@@ -263,11 +240,9 @@ llr_revoke(struct llr_tx *tx, uint16_t n, uint64_t *pos, uint64_t now_ns)
 	const uint64_t from = tx->acked - back;
 
 	/*
-	 * A window has this many places, or fewer are used, and the next flit to be committed may
-	 * be in one already.
+	 * A window has this many places, and the next flit to be committed may be in one already.
 	 */
-	if (n >= WEFT_ISN_NUMBERS || back > tx->acked || tx->next - from >= tx->cfg->window ||
-		tx->next - from > tx->mask)
+	if (n >= WEFT_ISN_NUMBERS || back > tx->acked || tx->next - from >= tx->cfg->window)
 		return false;
 	for (uint64_t p = from; p < tx->acked; p++) {
 		llr_slot(tx, p)->resent = true; /* no round-trip sample from its Ack */
@@ -694,4 +669,36 @@ void
 weft_llr_request_nop(struct weft_llr *l)
 {
 	l->tx.nop_pending = true;
+}
+
+/* --- looking at it --- */
+
+enum weft_llr_state
+weft_llr_state(const struct weft_llr *l)
+{
+	return (enum weft_llr_state)l->tx.shown;
+}
+
+unsigned int
+weft_llr_doubt(const struct weft_llr *l)
+{
+	return l->tx.doubt.signs;
+}
+
+unsigned int
+weft_llr_unacked(const struct weft_llr *l)
+{
+	return (unsigned int)(l->tx.next - l->tx.acked);
+}
+
+unsigned int
+weft_llr_unsent(const struct weft_llr *l)
+{
+	return (unsigned int)(l->tx.next - l->tx.tx_next) + l->tx.n_selective;
+}
+
+const struct weft_rtt *
+weft_llr_rtt(const struct weft_llr *l)
+{
+	return &l->tx.rtt;
 }

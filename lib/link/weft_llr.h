@@ -52,12 +52,6 @@ struct weft_llr_cfg {
 	bool show_first;
 	/** rxl: the receiving half runs on an lcore of its own: see "apart" below. */
 	bool apart;
-	/**
-	 * A session uses a few places of the replay buffer and twice as many each time that half of
-	 * them are out, so that a link with little to send stays in near caches. A flit that was
-	 * committed may then move when another is reserved.
-	 */
-	bool starts_small;
 	uint16_t window; /**< most flits unacknowledged, 1..WEFT_LLR_WINDOW_MAX */
 	uint16_t rx_flits; /**< room of the Rx buffer, 1..511 with selective, else 0 */
 	uint16_t ack_every; /**< an Ack is due after so many flits, 1..255 */
@@ -116,7 +110,6 @@ unsigned int weft_llr_room(const struct weft_llr *l);
 /**
  * Room for the next flit: WEFT_FLIT_LEN bytes in the replay buffer, the caller's to fill (bytes
  * 0..241) until weft_llr_commit(). Asked again before that, the same. NULL: the window is full.
- * With starts_small, what was given for flits committed before is not valid any more.
  */
 uint8_t *weft_llr_reserve(struct weft_llr *l);
 

@@ -85,7 +85,6 @@ link_cfg(struct weft_node_link *l, struct weft_link_cfg *c)
 	/* A process that shares its CPU may be away for so long; lost tails are found sooner. */
 	c->llr.resend_after_ns = RESEND_AFTER_NS;
 	c->llr.window = LINK_WINDOW;
-	c->llr.starts_small = true;
 	c->llr.rx_flits = c->llr.selective ? LINK_WINDOW - 1 : 0;
 	weft_node_retry(&c->llr, &t->retry);
 	weft_session_defaults(&c->session);

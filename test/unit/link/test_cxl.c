@@ -965,7 +965,6 @@ draw_cfg(struct weft_rand *pick, unsigned int run)
 	struct weft_llr_cfg cfg = cxl_cfg(weft_rand_below(pick, 3) != 0);
 
 	cfg.show_first = run % 2 != 0;
-	cfg.starts_small = run % 4 < 2;
 	cfg.window = (uint16_t)(1 + weft_rand_below(pick, 511));
 	if (run % 16 == 0)
 		cfg.window = run % 32 == 0 ? 1 : 511;

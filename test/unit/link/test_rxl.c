@@ -401,7 +401,6 @@ bad_channels(const char *what, unsigned int runs, bool apart)
 
 		cfg.window = (uint16_t)(1 + weft_rand_below(&pick, 4) * 170);
 		cfg.apart = apart;
-		cfg.starts_small = weft_rand_below(&pick, 2) != 0;
 		if (weft_rand_below(&pick, 4) == 0)
 			cfg.isn = WEFT_ISN_XOR;
 		cfg.gap_decoding = cfg.isn == WEFT_ISN_PSEUDO && weft_rand_below(&pick, 4) != 0;
