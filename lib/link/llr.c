@@ -189,3 +189,35 @@ weft_llr_over(struct weft_llr *l)
 	if (l->tx.apart != NULL)
 		llr_tx_session(&l->tx, 0, false);
 }
+
+/* --- looking at it --- */
+
+enum weft_llr_state
+weft_llr_state(const struct weft_llr *l)
+{
+	return (enum weft_llr_state)l->tx.shown;
+}
+
+unsigned int
+weft_llr_doubt(const struct weft_llr *l)
+{
+	return l->tx.doubt.signs;
+}
+
+unsigned int
+weft_llr_unacked(const struct weft_llr *l)
+{
+	return (unsigned int)(l->tx.next - l->tx.acked);
+}
+
+unsigned int
+weft_llr_unsent(const struct weft_llr *l)
+{
+	return (unsigned int)(l->tx.next - l->tx.tx_next) + l->tx.n_selective;
+}
+
+const struct weft_rtt *
+weft_llr_rtt(const struct weft_llr *l)
+{
+	return &l->tx.rtt;
+}

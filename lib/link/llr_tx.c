@@ -670,35 +670,3 @@ weft_llr_request_nop(struct weft_llr *l)
 {
 	l->tx.nop_pending = true;
 }
-
-/* --- looking at it --- */
-
-enum weft_llr_state
-weft_llr_state(const struct weft_llr *l)
-{
-	return (enum weft_llr_state)l->tx.shown;
-}
-
-unsigned int
-weft_llr_doubt(const struct weft_llr *l)
-{
-	return l->tx.doubt.signs;
-}
-
-unsigned int
-weft_llr_unacked(const struct weft_llr *l)
-{
-	return (unsigned int)(l->tx.next - l->tx.acked);
-}
-
-unsigned int
-weft_llr_unsent(const struct weft_llr *l)
-{
-	return (unsigned int)(l->tx.next - l->tx.tx_next) + l->tx.n_selective;
-}
-
-const struct weft_rtt *
-weft_llr_rtt(const struct weft_llr *l)
-{
-	return &l->tx.rtt;
-}

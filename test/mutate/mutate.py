@@ -259,7 +259,7 @@ MUTATIONS = [
     ("two contents of a number are not seen", "lib/link/llr_rx.c",
      "return differs == may || differs == __builtin_bswap64(may);",
      "return differs == may || differs != may;"),
-    ("two contents of a number are no reason for doubt", "lib/link/llr_tx.c",
+    ("two contents of a number are no reason for doubt", "lib/link/llr.c",
      "return l->tx.doubt.signs;",
      "return l->tx.doubt.signs & WEFT_LLR_DOUBT_ACKS;"),
     ("a session in doubt goes on", "lib/link/link.c",
