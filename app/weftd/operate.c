@@ -5,6 +5,7 @@
 
 #include "operate.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,6 +54,29 @@ operate_exit(void)
 	operate.fd = -1;
 }
 
+/* A daemon that was killed left its socket behind. */
+static void
+operate_clean(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+	char path[WEFT_SOCKET_PATH_MAX];
+
+	while (dir != NULL && (e = readdir(dir)) != NULL) {
+		const size_t len = strlen(e->d_name), end = strlen(OPERATE_SUFFIX);
+
+		if (strncmp(e->d_name, "weftd-", 6) != 0 || len < end ||
+			strcmp(e->d_name + len - end, OPERATE_SUFFIX) != 0 ||
+			snprintf(path, sizeof(path), "%s/%s", folder, e->d_name) >=
+				(int)sizeof(path))
+			continue;
+		if (weft_socket_is_served(path) == 0)
+			unlink(path);
+	}
+	if (dir != NULL)
+		closedir(dir);
+}
+
 void
 operate_init(struct daemon *d)
 {
@@ -69,8 +93,10 @@ operate_init(struct daemon *d)
 		rc = -ENOMEM;
 	for (unsigned int i = 0; rc == 0 && i < OPERATORS; i++)
 		operate.who[i].fd = -1;
-	if (rc == 0)
+	if (rc == 0) {
+		operate_clean(folder);
 		rc = weft_socket_listen_stream(operate.path);
+	}
 	if (rc < 0) {
 		cli_warn("socket for operators in %s: %s: weftctl will not find this daemon",
 			folder, strerror(-rc));
