@@ -158,12 +158,16 @@ weft_gfam_decide_run(const struct weft_gfam *t, const uint16_t *spid, const uint
 	}
 }
 
-/* True if line @p i of an access and its first do not lie together in memory. */
+/*
+ * True if line @p i of an access and its first do not lie together in memory elsewhere. Where
+ * all of it is at home, the decoder that both have says where lines are.
+ */
 static bool
-gfam_is_apart(
-	const struct weft_gfam_decision *first, const struct weft_gfam_decision *line, uint64_t i)
+gfam_is_apart(const struct weft_gfam *t, const struct weft_gfam_decision *first,
+	const struct weft_gfam_decision *line, uint64_t i)
 {
 	return first->result == WEFT_GFAM_ALLOWED && line->result == WEFT_GFAM_ALLOWED &&
+	       t->dmp[first->dmp].n_away != 0 &&
 	       line->dpa != (first->dpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE;
 }
 
@@ -186,7 +190,7 @@ weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uin
 		if (weft_gfam_trigger(line.result) == 0)
 			continue;
 		in++;
-		if (line.decoder != d->decoder || gfam_is_apart(d, &line, i)) {
+		if (line.decoder != d->decoder || gfam_is_apart(t, d, &line, i)) {
 			gfam_refuse(d, WEFT_GFAM_CROSSES);
 			return;
 		}
