@@ -55,7 +55,8 @@ static const struct error_row rows[] = {
 	/* keys */
 	{ 2, "default: {mtu: 1500}", 2,
 		"unknown key, expected "
-		"fabric|mode|routing|defaults|ide|segment_size|segments|groups|regions|bindings|"
+		"fabric|mode|routing|management|defaults|ide|segment_size|segments|groups|regions|"
+		"bindings|"
 		"nodes|links|workloads, got "
 		"\"default\"" },
 	{ 6, "  - {name: s0, kind: switch,\n     pid: 0x010, sever: lab1}", 7,
