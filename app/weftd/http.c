@@ -123,13 +123,43 @@ http_state(struct MHD_Connection *c)
 	return http_text(text, text == NULL ? 0 : strlen(text), "application/json");
 }
 
+/* The page with the state in the place of the mark; a name can not end its script. */
+static char *
+http_page_text(size_t *len)
+{
+	static const char mark[] = "/*STATE*/null";
+	const unsigned char *at = memmem(page_html, sizeof(page_html), mark, sizeof(mark) - 1);
+	json_t *o = report_state(http.d, http.seconds);
+	char *state = json_dumps(o, JSON_COMPACT), *text = NULL;
+	FILE *to = state == NULL || at == NULL ? NULL : open_memstream(&text, len);
+
+	json_decref(o);
+	if (to != NULL) {
+		fwrite(page_html, 1, (size_t)(at - page_html), to);
+		for (const char *s = state; *s != '\0'; s++)
+			fputs(*s == '<' ? "\\u003c" : (const char[]){ *s, '\0' }, to);
+		at += sizeof(mark) - 1;
+		fwrite(at, 1, sizeof(page_html) - (size_t)(at - page_html), to);
+	}
+	free(state);
+	if (to != NULL && fclose(to) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static struct MHD_Response *
 http_page(struct MHD_Connection *c)
 {
-	struct MHD_Response *r = MHD_create_response_from_buffer(
-		sizeof(page_html), (void *)(uintptr_t)page_html, MHD_RESPMEM_PERSISTENT);
+	size_t len;
+	char *text = http_page_text(&len);
+	struct MHD_Response *r =
+		text == NULL ? NULL
+			     : MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 
 	(void)c;
+	if (r == NULL)
+		free(text);
 	if (r == NULL)
 		return NULL;
 	MHD_add_response_header(r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/html; charset=utf-8");

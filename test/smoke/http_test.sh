@@ -165,7 +165,7 @@ wait_for 60 grep -q '"kind":"session_stalled"\|"kind":"link_silent"\|"kind":"lin
 chromium=$(command -v chromium || true)
 if [ -n "$chromium" ] && [ -z "${WEFT_TEST_AGAIN:-}" ]; then
 	timeout 100 "$chromium" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-		--disable-component-update --disable-sync --user-data-dir="$work/chromium" --timeout=6000 --dump-dom "http://127.0.0.1:$port/" >dom 2>chromium.log || true
+		--disable-component-update --disable-sync --user-data-dir="$work/chromium" --timeout=20000 --dump-dom "http://127.0.0.1:$port/" >dom 2>chromium.log || true
 	grep -q 'class="wire down"' dom || die "no dead link on the page: $(head -c 2000 dom)"
 	grep -q 'aria-label="host h0' dom || die 'no host on the page'
 	grep -q 'port s0.2 is\|session with g1 is' dom || die 'the page does not say what is wrong'
