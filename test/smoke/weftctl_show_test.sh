@@ -188,7 +188,7 @@ WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show
 	for s, f in held:
 	    assert ask(s, f, b'{"v":1,"cmd":"hello"}')["ok"]
 P
-runs || die "strange operators did harm: $(ctl show nodes)"
+wait_for 60 runs
 
 # The end: who follows hears the last events, and of the end.
 kill -TERM "$a"
