@@ -53,7 +53,7 @@ DRAWN = {
 # other runs.
 LATER = ("--without", "goodbye", "--without", "misfit")
 FIRST = {
-    "numbers of places that others have are compared": 243,
+    "numbers of places that others have are compared": 534,
     "cxl: a bad flit used no number": 175,
     "cxl: hold more than there is room for": 29,
     "a GONE needs no key": 19,
