@@ -7,12 +7,10 @@
  */
 
 #include "component_priv.h"
+#include "weft_cci_event.h"
 
 #define CEL_ENTRY 4 /* opcode 2, effects 2 */
 #define CEL_MAX (2 * WEFT_CCI_COMMANDS_MAX * CEL_ENTRY) /* each opcode may have an alias */
-
-static const uint8_t generic_cel_uuid[WEFT_CCI_UUID] = { 0x0d, 0xa9, 0xc0, 0xb5, 0xbf, 0x41, 0x4b,
-	0x78, 0x8f, 0x79, 0x96, 0xb1, 0x62, 0x3b, 0x3f, 0x17 };
 
 static uint16_t
 generic_identify(void *arg, const struct weft_cci_caller *who, const uint8_t *req, size_t len,
@@ -193,7 +191,7 @@ generic_get_logs(void *arg, const struct weft_cci_caller *who, const uint8_t *re
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
 	memset(rsp, 0, 8);
 	weft_put_le16(rsp, 1);
-	memcpy(rsp + 8, generic_cel_uuid, WEFT_CCI_UUID);
+	memcpy(rsp + 8, weft_cci_cel_uuid, WEFT_CCI_UUID);
 	weft_put_le32(rsp + 24, (uint32_t)generic_make_cel(arg, who, cel));
 	*rsp_len = 28;
 	return WEFT_CCI_SUCCESS;
@@ -209,7 +207,7 @@ generic_get_log(void *arg, const struct weft_cci_caller *who, const uint8_t *req
 
 	if (len != 24)
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
-	if (memcmp(req, generic_cel_uuid, WEFT_CCI_UUID) != 0)
+	if (memcmp(req, weft_cci_cel_uuid, WEFT_CCI_UUID) != 0)
 		return WEFT_CCI_INVALID_LOG;
 	from = weft_get_le32(req + 16);
 	n = weft_get_le32(req + 20);
