@@ -187,6 +187,8 @@ weft_seg_set_idt(struct weft_seg *s, unsigned int start, const uint16_t *pid, un
 			return -EPERM;
 	for (unsigned int i = 0; i < n; i++)
 		s->idt_slot[start + i] = s->idt_slot[SLOT_OF_PID(pid[i])];
+	if (start + n > s->idt_end)
+		s->idt_end = (uint16_t)(start + n);
 	return 0;
 }
 
@@ -205,7 +207,7 @@ weft_seg_set_right(struct weft_seg *s, uint16_t pid, uint16_t right, bool on)
 	if (slot == *of_pid)
 		return;
 	*of_pid = slot;
-	for (unsigned int i = 0; i < s->cfg.idt_depth; i++)
+	for (unsigned int i = 0; i < s->idt_end; i++)
 		if ((s->idt_slot[i] & WEFT_IDT_SLOT_PID) == pid)
 			s->idt_slot[i] = slot;
 }

@@ -94,6 +94,7 @@ struct weft_seg {
 	uint64_t span; /* limit - base, 0: off */
 	uint32_t index_mask; /* depth - 1 */
 	uint8_t segment_log2; /* 36..43 */
+	uint16_t idt_end; /* no IDT entry from here on was ever assigned */
 	struct weft_seg_cfg cfg;
 	struct weft_seg_target target[WEFT_SEG_ENTRIES];
 	uint16_t idt_slot[WEFT_SEG_ENTRIES + WEFT_PIDS];
