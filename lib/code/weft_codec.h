@@ -5,6 +5,20 @@
  * FEC and CRC of a flit in one go (wire-formats.md sections 2.1 and 2.2): both kernels take the
  * same eight flits one after the other, so that memory is read once and the CPU works on one while
  * the other waits. Flits come as a list of pointers: those of several small frames fill a group.
+ *
+ * Words of codes:
+ *
+ *   1. The CRC covers header, slots and CRD (242 bytes), the FEC these and the CRC (250 bytes). A
+ *      sender makes the CRC first, a receiver checks the FEC first.
+ *   2. Hops correct by FEC and pass the CRC on as it is: only the end of the retry domain judges
+ *      it (weft_fec.h, weft_crc.h).
+ *   3. A flit that is no codeword is corrected or uncorrectable. A corrected one may be
+ *      miscorrected: the CRC tells.
+ *   4. A syndrome is what the CRC of the bytes and the CRC field differ by: 0 for an intact flit.
+ *   5. In rxl mode the ids of the connection and the number of the flit enter the CRC and are not
+ *      sent, so that the syndrome tells how many flits are missing (weft_isn.h).
+ *   6. Data CRCs (weft_data_crc.h) and CRC-64 have no part in flits: they check headers of frames,
+ *      link control, plaintext of epochs (PCRC) and blocks with signatures.
  */
 #ifndef WEFT_CODEC_H
 #define WEFT_CODEC_H

@@ -5,6 +5,15 @@
  * A bad wire: seeded damage to flits and a seeded fate for frames, for the simulator, the flitwire
  * driver and the trace generator alike (reliability.md sections 3.1, 3.2 and 5; doc/impair.md).
  *
+ * Words of bad wires:
+ *
+ *   1. An injector is one kind of damage with its probability; a wire has any number of them.
+ *   2. Damage of flits changes bits: single bits, bursts, those of a channel, or a flit that no FEC
+ *      corrects. It is applied to flits as they are on the wire, after FEC was made.
+ *   3. The fate of a frame is to be lost, to come twice, late or in another order, or to have a
+ *      copy of an earlier one after it. Loss wins.
+ *   4. A wire has one direction. The same seed and stream give the same damage.
+ *
  * Every injector draws the distance to its next event from a generator of its own. So clean flits
  * cost a comparison a run, the same seed over the same stream does the same damage however the
  * stream is cut into runs, and one injector's settings do not move another's events.

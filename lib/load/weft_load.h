@@ -6,6 +6,17 @@
  * agents move. It stands in a list "workloads" of the topology file or of files of its own, and is
  * no part of the fabric, which weft_topo.h reads without it. doc/topology.md lists the keys.
  *
+ * Words of load:
+ *
+ *   1. A workload is an entry of that list: a node and a kind (mem, uio, transfer, move). A node
+ *      has at most one of each kind, and each needs something of the topology, which is checked.
+ *   2. mem and uio are sources: random reads and writes of lines that no other source writes, then
+ *      a sweep that reads back what was written (weft_traffic.h).
+ *   3. A transfer moves data with signatures between a host and a GFD, or from GFD to GFD, and has
+ *      an outcome that is expected of it. Those of a host run one after the other.
+ *   4. move has an agent migrate pages, at a period and so many at a time.
+ *   5. Load does not change while the fabric runs; groups and rights that it needs may.
+ *
  * Thread rule for the whole file: as for a topology.
  */
 #ifndef WEFT_LOAD_H

@@ -5,6 +5,20 @@
  * A stage is a function over a burst of frames, in a file of its own under stages/, registered by
  * WEFT_STAGE. Its file name without .c is its name in layouts, counters and benchmarks. Adding one
  * is that file and one word in stages/meson.build.
+ *
+ * Words of pipelines:
+ *
+ *   1. A layout names stages in their order; | ends a segment. A segment runs on one lcore, and a
+ *      ring leads to the next one (weft_pipe.h).
+ *   2. A burst goes through a segment by function calls. A stage changes masks and bytes of frames
+ *      in place (weft_frame.h), or takes frames out with a verdict.
+ *   3. A connection is all frames of one key, and has one state for each direction
+ *      (weft_conn.h). Each field of it is written by one stage.
+ *   4. Stages work with tables that are published by pointer and never change after that
+ *      (weft_tables.h).
+ *   5. A live end takes part in link_rx, ide_open, deliver, pack, ide_seal and link_tx. Without
+ *      one these stages decode a trace: they answer nothing.
+ *   6. A full ring stops the source before it. Nothing is dropped inside for lack of room.
  */
 #ifndef WEFT_STAGE_H
 #define WEFT_STAGE_H
