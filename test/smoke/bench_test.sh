@@ -70,7 +70,7 @@ same "kernels of the data CRCs" "isa-l isa-l isa-l scalar" "$(json "$work/e.json
 same "rows of --sig" 105 "$("$app/weft-bench" --sig --list | wc -l)"
 for kernel in avx512-vpclmul scalar; do
 	"$app/weft-bench" --seconds 0.01 --sig --kernel $kernel --json "$work/s.json" >"$work/text" 2>"$work/err" || {
-		grep -q 'nothing to measure' "$work/err" && continue
+		grep -q 'no stage has a kernel of that name here' "$work/err" && continue # not on this CPU
 		die "--sig --kernel $kernel: $(cat "$work/err")"
 	}
 	same "unchecked results of --sig" 0 "$(json "$work/s.json" 'sum(r["checked"] is not True for r in o["results"])')"

@@ -11,17 +11,19 @@
 #include "weft_fec.h"
 #include "weft_isn.h"
 
+/* The file of that name. json_array_foreach() evaluates its array at every turn. */
 static json_t *
-world_cases(const char *name, json_t **file)
+world_file(const char *name)
 {
 	char path[512];
 	json_error_t err;
+	json_t *file;
 
 	snprintf(path, sizeof(path), "%s/../../vectors/%s", WEFT_TEST_VECTORS, name);
-	*file = json_load_file(path, 0, &err);
-	if (*file == NULL)
+	file = json_load_file(path, 0, &err);
+	if (file == NULL)
 		fail_msg("%s:%d: %s", path, err.line, err.text);
-	return json_object_get(*file, "cases");
+	return file;
 }
 
 static const char *
@@ -66,9 +68,9 @@ world_is(const json_t *c, const char *what, const uint8_t *got, const char *key,
 WEFT_TEST(crcs_and_both_orders_of_their_bytes)
 {
 	size_t i;
-	json_t *file, *c;
+	json_t *c, *file = world_file("crc.json"), *cases = json_object_get(file, "cases");
 
-	json_array_foreach(world_cases("crc.json", &file), i, c)
+	json_array_foreach(cases, i, c)
 	{
 		uint8_t flit[256] = { 0 };
 		uint64_t crc;
@@ -88,9 +90,9 @@ WEFT_TEST(crcs_and_both_orders_of_their_bytes)
 WEFT_TEST(crcs_of_halves)
 {
 	size_t i;
-	json_t *file, *c;
+	json_t *c, *file = world_file("lopt.json"), *cases = json_object_get(file, "cases");
 
-	json_array_foreach(world_cases("lopt.json", &file), i, c)
+	json_array_foreach(cases, i, c)
 	{
 		uint8_t flit[256];
 
@@ -126,10 +128,9 @@ world_isn(const json_t *c, const struct weft_crc_kernel *kernel)
 WEFT_TEST(crcs_with_a_number_by_every_kernel)
 {
 	size_t i;
-	json_t *file, *c;
+	json_t *c, *file = world_file("isn.json"), *cases = json_object_get(file, "cases");
 
-	json_array_foreach(world_cases("isn.json", &file), i, c) for (unsigned int k = 0;
-								      k < weft_crc_n_kernels; k++)
+	json_array_foreach(cases, i, c) for (unsigned int k = 0; k < weft_crc_n_kernels; k++)
 	{
 		const char *name = weft_crc_kernels[k].k.name;
 
@@ -169,10 +170,9 @@ world_fec(const json_t *c, const struct weft_fec_kernel *kernel)
 WEFT_TEST(fec_by_every_kernel)
 {
 	size_t i;
-	json_t *file, *c;
+	json_t *c, *file = world_file("fec.json"), *cases = json_object_get(file, "cases");
 
-	json_array_foreach(world_cases("fec.json", &file), i, c) for (unsigned int k = 0;
-								      k < weft_fec_n_kernels; k++)
+	json_array_foreach(cases, i, c) for (unsigned int k = 0; k < weft_fec_n_kernels; k++)
 	{
 		const char *name = weft_fec_kernels[k].k.name;
 
