@@ -163,7 +163,8 @@ operate_put(struct operator* o, json_t *line)
 	if (is_good) {
 		char *more;
 
-		memmove(o->out, o->out + o->out_sent, o->out_len - o->out_sent);
+		if (o->out_sent > 0) /* there is a buffer */
+			memmove(o->out, o->out + o->out_sent, o->out_len - o->out_sent);
 		o->out_len -= o->out_sent;
 		o->out_sent = 0;
 		more = realloc(o->out, o->out_len + len + 1);
