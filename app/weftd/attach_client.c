@@ -125,6 +125,7 @@ client_make(struct node *n, const struct attach_who *who, const struct attach_vi
 		reply->fd[WEFT_ATTACH_FD_TO_DAEMON] = to_daemon;
 		reply->fd[WEFT_ATTACH_FD_TO_CLIENT] = fcntl(c->to_client, F_DUPFD_CLOEXEC, 0);
 		reply->n_fds = WEFT_ATTACH_FDS;
+		a->features = weft_node_clients_have_uio(n->node) ? WEFT_ATTACH_UIO : 0;
 		*out = c;
 		return 0;
 	}

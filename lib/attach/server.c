@@ -66,6 +66,8 @@ server_judge(const struct weft_attach_server *s, const struct weft_attach_sqe *e
 	switch (e->op) {
 	case WEFT_ATTACH_OP_READ:
 	case WEFT_ATTACH_OP_WRITE:
+	case WEFT_ATTACH_OP_UIO_READ:
+	case WEFT_ATTACH_OP_UIO_WRITE:
 		if (e->len == 0)
 			return WEFT_ATTACH_BAD_OP;
 		return e->len > s->data_len || e->data > s->data_len - e->len ? WEFT_ATTACH_BAD_DATA

@@ -48,6 +48,9 @@ WEFT_BEGIN_DECLS
 
 enum weft_attach_right { WEFT_ATTACH_READ = 1, WEFT_ATTACH_WRITE = 2 };
 
+/** What a host can beyond what version 1 began with: bits; those of a later daemon say nothing. */
+enum weft_attach_feature { WEFT_ATTACH_UIO = 1 /**< operations UIO_READ and UIO_WRITE */ };
+
 /* --- messages: one request, one answer, on a socket of SOCK_SEQPACKET --- */
 
 enum weft_attach_call {
@@ -86,7 +89,10 @@ struct weft_attach_answer {
 	uint16_t version; /**< the daemon's */
 	uint16_t call;
 	int32_t status; /**< 0, or -errno and a line in `text` */
-	uint32_t handle;
+	union {
+		uint32_t handle; /**< OPEN */
+		uint32_t features; /**< HELLO: bits of enum weft_attach_feature */
+	};
 	uint32_t entries; /**< HELLO: as they are */
 	uint32_t n_regions; /**< LIST: of all */
 	uint64_t data_len;
@@ -105,7 +111,18 @@ enum weft_attach_fd {
 
 /* --- the block --- */
 
-enum weft_attach_op { WEFT_ATTACH_OP_READ = 1, WEFT_ATTACH_OP_WRITE, WEFT_ATTACH_OP_FENCE };
+/**
+ * By UIO a place and a length are multiples of 4, else it ends as -EINVAL; where the host has no
+ * UIO, as -EOPNOTSUPP. A daemon from before UIO detaches who submits it, so a client looks at the
+ * features first.
+ */
+enum weft_attach_op {
+	WEFT_ATTACH_OP_READ = 1,
+	WEFT_ATTACH_OP_WRITE,
+	WEFT_ATTACH_OP_FENCE,
+	WEFT_ATTACH_OP_UIO_READ,
+	WEFT_ATTACH_OP_UIO_WRITE
+};
 
 /** A submission. */
 struct weft_attach_sqe {

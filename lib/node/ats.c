@@ -350,7 +350,7 @@ ats_agent_ops(struct weft_node *n)
 		int rc;
 
 		host_update_credits(n);
-		node_decide(n, op.hpa, &d);
+		node_decide(n, WEFT_EDGE_MEM, op.hpa, &d);
 		rc = op.data == NULL ? weft_mem_read(host_requester(n), d.dpid, op.hpa, op.cookie,
 					       n->now_ns, &m)
 		                     : weft_mem_write(host_requester(n), d.dpid, op.hpa, op.data,

@@ -23,14 +23,19 @@ struct clients_set {
 	uint64_t words;
 };
 
+/* Whose turn it is to send a request. */
+struct clients_round {
+	uint32_t left; /* until it is another one's turn */
+	uint16_t turn; /* who had the last */
+};
+
 struct clients {
 	struct weft_node_client *client[WEFT_NODE_CLIENTS]; /* control; NULL: none */
 	struct clients_set present; /* control adds */
 	struct clients_set active; /* there is something to do for it; the node's */
 	uint32_t n_active;
 	uint32_t weights; /* of those that are active, together */
-	uint32_t left; /* requests until it is another one's turn */
-	uint16_t turn; /* who had the last request */
+	struct clients_round mem, uio;
 	uint16_t looked; /* who was looked at last */
 	uint64_t looked_ns;
 	uint64_t expire_due_ns;
@@ -150,22 +155,22 @@ clients_share(const struct weft_node *n, const struct clients *s, struct weft_no
 	return c->tags;
 }
 
-/* Whose turn it is: so many lines are his as he has weight. */
+/* Whose turn it is: so many requests are his as he has weight. */
 static struct weft_node_client *
-clients_turn(struct clients *s)
+clients_turn(const struct clients *s, struct clients_round *r)
 {
-	if (s->left == 0 || !clients_has(&s->active, s->turn)) {
-		s->turn = (uint16_t)clients_next_of(&s->active, s->turn);
-		s->left = s->client[s->turn]->weight;
+	if (r->left == 0 || !clients_has(&s->active, r->turn)) {
+		r->turn = (uint16_t)clients_next_of(&s->active, r->turn);
+		r->left = s->client[r->turn]->weight;
 	}
-	return s->client[s->turn];
+	return s->client[r->turn];
 }
 
-/* Clients in turn, lines by their weight. */
+/* Clients in turn, requests by their weight. */
 static int
-clients_next(struct weft_node *n, void *state, struct weft_msg *m)
+clients_ask(
+	struct weft_node *n, struct clients *s, struct clients_round *r, struct client_request *out)
 {
-	struct clients *s = state;
 	bool is_over = true;
 
 	if (s->looked_ns != n->now_ns)
@@ -173,19 +178,39 @@ clients_next(struct weft_node *n, void *state, struct weft_msg *m)
 	if (s->n_active == 0)
 		return -ESHUTDOWN;
 	for (uint32_t i = 0; i < s->n_active; i++) {
-		struct weft_node_client *c = clients_turn(s);
-		const enum client_way way = client_next(n, c, clients_share(n, s, c), s->count, m);
+		struct weft_node_client *c = clients_turn(s, r);
+		const enum client_way way =
+			client_next(n, c, clients_share(n, s, c), s->count, out);
 
 		if (way == CLIENT_BEGAN) {
-			s->left--;
+			r->left--;
 			return 0;
 		}
 		if (way == CLIENT_NO_TAG)
 			return -EAGAIN;
-		s->left = 0;
+		r->left = 0;
 		is_over = is_over && way == CLIENT_NOTHING;
 	}
 	return is_over ? -ESHUTDOWN : -EAGAIN;
+}
+
+static int
+clients_next(struct weft_node *n, void *state, struct weft_msg *m)
+{
+	struct clients *s = state;
+
+	return clients_ask(n, s, &s->mem, &(struct client_request){ .msg = m });
+}
+
+int
+clients_next_uio(struct weft_node *n, struct weft_io_tlp *t, uint16_t *tag)
+{
+	struct clients *s = NODE_SERVICE_OF(n, clients);
+	struct client_request r = { .tlp = t };
+	const int rc = s == NULL ? -ESHUTDOWN : clients_ask(n, s, &s->uio, &r);
+
+	*tag = r.tag;
+	return rc;
 }
 
 static bool
@@ -195,7 +220,7 @@ clients_complete(struct weft_node *n, void *state, const struct weft_completion 
 
 	if (!client_is_cookie(comp->cookie))
 		return false;
-	client_line_ended(n, s->client[client_slot_of(comp->cookie)], comp, s->count);
+	client_request_ended(n, s->client[client_slot_of(comp->cookie)], comp, s->count);
 	return true;
 }
 

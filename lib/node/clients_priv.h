@@ -23,7 +23,7 @@ struct client_op {
 	struct weft_node_region *region; /* NULL: a fence */
 	uint32_t len;
 	uint32_t begun; /* bytes whose requests have begun */
-	uint32_t open; /* lines */
+	uint32_t open; /* requests */
 	uint32_t bad_lines;
 	int32_t status;
 	uint8_t op; /* enum weft_attach_op */
@@ -39,7 +39,7 @@ struct weft_node_client {
 	uint16_t free; /* first operation that is free, or CLIENT_NONE */
 	uint16_t quiet; /* polls without anything to do */
 	uint32_t n_ops;
-	uint32_t open; /* lines, of all operations */
+	uint32_t open; /* requests, of all operations */
 	uint32_t share; /* control; its weight among others */
 	uint32_t weight; /* of that, what the sum of those that are active has */
 	uint32_t tags; /* its part of all, */
@@ -65,12 +65,19 @@ client_is_leaving(const struct weft_node_client *c)
 	return __atomic_load_n(&c->is_leaving, __ATOMIC_ACQUIRE);
 }
 
-/* The next request of a client, which may have @p share lines open. */
-enum client_way client_next(struct weft_node *n, struct weft_node_client *c, uint32_t share,
-	uint64_t *count, struct weft_msg *m);
+/* A request of a client: by CXL.mem of a line, by UIO of up to four. One of the two packets. */
+struct client_request {
+	struct weft_msg *msg; /* where it is made; NULL: UIO is wanted */
+	struct weft_io_tlp *tlp;
+	uint16_t tag; /* of the UIO request */
+};
 
-/* The request of a line has ended. */
-void client_line_ended(struct weft_node *n, struct weft_node_client *c,
+/* The next request of a client, which may have @p share open. */
+enum client_way client_next(struct weft_node *n, struct weft_node_client *c, uint32_t share,
+	uint64_t *count, struct client_request *out);
+
+/* A request has ended. */
+void client_request_ended(struct weft_node *n, struct weft_node_client *c,
 	const struct weft_completion *comp, uint64_t *count);
 
 /* Nothing went on for too long: what is submitted ends as lost. */
@@ -81,12 +88,12 @@ void client_forget(struct weft_node_client *c, uint16_t dpid);
 
 /* Where a completion belongs: bits of a cookie. */
 #define CLIENT_COOKIE (UINT64_C(1) << 62)
-#define CLIENT_LINE_BITS 40
+#define CLIENT_UNIT_BITS 40 /* which request of its operation */
 #define CLIENT_OP_BITS 12
 
 static_assert(WEFT_ATTACH_ENTRIES_MAX <= 1 << CLIENT_OP_BITS, "operations have their bits");
 static_assert(
-	WEFT_NODE_CLIENTS <= 1 << (62 - CLIENT_LINE_BITS - CLIENT_OP_BITS), "so have clients");
+	WEFT_NODE_CLIENTS <= 1 << (62 - CLIENT_UNIT_BITS - CLIENT_OP_BITS), "so have clients");
 
 static inline bool
 client_is_cookie(uint64_t cookie)
@@ -97,7 +104,7 @@ client_is_cookie(uint64_t cookie)
 static inline uint16_t
 client_slot_of(uint64_t cookie)
 {
-	return (uint16_t)(cookie >> (CLIENT_LINE_BITS + CLIENT_OP_BITS) & (WEFT_NODE_CLIENTS - 1));
+	return (uint16_t)(cookie >> (CLIENT_UNIT_BITS + CLIENT_OP_BITS) & (WEFT_NODE_CLIENTS - 1));
 }
 
 #endif /* CLIENTS_PRIV_H */

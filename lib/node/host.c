@@ -218,7 +218,7 @@ host_forward(struct weft_node *n, struct weft_msg *m)
 		host_send(n->link, m);
 		return;
 	}
-	node_decide(n, m->addr, &d);
+	node_decide(n, WEFT_EDGE_MEM, m->addr, &d);
 	if (d.reason != WEFT_EDGE_OK) {
 		((struct host_state *)n->state)->stopped[d.reason]++;
 		host_refuse(n, m);

@@ -75,11 +75,12 @@ node_edge(const struct weft_node *n)
 	return weft_tables_edge(weft_tables_now(n->cfg.tables), 0);
 }
 
-/* What the node's edge port decides about an address. */
+/* What the node's edge port decides about an address, of a request without a prefix. */
 static inline void
-node_decide(const struct weft_node *n, uint64_t hpa, struct weft_edge_decision *d)
+node_decide(const struct weft_node *n, enum weft_edge_kind kind, uint64_t hpa,
+	struct weft_edge_decision *d)
 {
-	weft_edge_request(node_edge(n), WEFT_EDGE_MEM, hpa, WEFT_EDGE_ABSENT, d);
+	weft_edge_request(node_edge(n), kind, hpa, WEFT_EDGE_ABSENT, d);
 }
 
 /* Whose end a message for @p dpid goes to, or NULL. */
@@ -134,6 +135,22 @@ void host_update_credits(struct weft_node *n);
 
 /* Send a request to where its address leads; what the edge port stops is answered here. */
 void host_forward(struct weft_node *n, struct weft_msg *m);
+
+/* --- uio.c --- */
+
+/* The node's requester of UIO; NULL: it sends nothing by it. */
+struct weft_requester *uio_requester(const struct weft_node *n);
+
+/* Whether a request for @p dpid would be taken now: by its link, or by the node's edge port. */
+bool uio_may_send(struct weft_node *n, uint16_t dpid);
+
+/* --- clients.c --- */
+
+/*
+ * A request by UIO of a program, and its tag. -EAGAIN: what is open, a share, or the way has to go
+ * first; -ESHUTDOWN: none wants one.
+ */
+int clients_next_uio(struct weft_node *n, struct weft_io_tlp *t, uint16_t *tag);
 
 /* --- mem_load.c --- */
 

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "weft_clients.h"
 #include "weft_edge_link.h"
 #include "weft_gfd.h"
 #include "weft_line.h"
@@ -32,8 +33,8 @@ struct uio_answers {
 };
 
 struct uio {
-	struct weft_requester *requester; /* these two: NULL: it asks nothing */
-	struct weft_traffic *traffic;
+	struct weft_requester *requester; /* NULL: it asks nothing */
+	struct weft_traffic *traffic; /* NULL: but for programs */
 	struct weft_uio_memory memory;
 	uint8_t *own; /* mapped here: what a host offers, or a device has */
 	size_t own_len;
@@ -43,6 +44,7 @@ struct uio {
 	uint16_t held_tag;
 	struct weft_node_link *held_for; /* NULL: none waits */
 	uint64_t expire_due_ns;
+	bool programs_first; /* at the next poll */
 	uint64_t stopped[WEFT_NODE_EDGE_REASONS]; /* requests that the edge port answered, by why */
 	uint64_t count[WEFT_NODE_EDGE_N_COUNTERS];
 	uint8_t is_done; /* read by the control thread */
@@ -52,6 +54,30 @@ static struct uio *
 uio_of(const struct weft_node *n)
 {
 	return NODE_SERVICE_OF(n, uio);
+}
+
+struct weft_requester *
+uio_requester(const struct weft_node *n)
+{
+	const struct uio *u = uio_of(n);
+
+	return u == NULL ? NULL : u->requester;
+}
+
+bool
+weft_node_clients_have_uio(const struct weft_node *n)
+{
+	return uio_requester(n) != NULL;
+}
+
+/* A request has ended: of the node's load, or of a program. */
+static void
+uio_complete(void *arg, const struct weft_completion *c)
+{
+	struct weft_node *n = arg;
+
+	if (!node_clients.complete(n, NODE_SERVICE_OF(n, clients), c))
+		weft_traffic_complete(uio_of(n)->traffic, c);
 }
 
 /* --- answers, on their way out --- */
@@ -194,7 +220,7 @@ uio_answer_in(struct weft_node *n, const struct weft_io_tlp *t)
 	if (v != WEFT_OK)
 		node_drop(n, v);
 	else if (c.status != WEFT_REQUEST_PART)
-		weft_traffic_complete(uio_of(n)->traffic, &c);
+		uio_complete(n, &c);
 }
 
 static bool
@@ -221,46 +247,37 @@ uio_packet(struct weft_node_link *p, void *state, const struct weft_io_tlp *t)
 
 /* --- requests, on their way out --- */
 
-static void
-uio_lost(void *arg, const struct weft_completion *c)
-{
-	struct weft_node *n = arg;
-
-	weft_traffic_complete(uio_of(n)->traffic, c);
-}
-
 /* The edge port answers what may not go on. */
 static void
-uio_stop(struct weft_node *n, const struct weft_io_tlp *t, uint8_t why)
+uio_stop(struct weft_node *n, const struct weft_io_tlp *t, uint16_t tag, uint8_t why)
 {
 	struct weft_io_tlp cpl;
 
 	uio_of(n)->stopped[why]++;
-	weft_requester_sent_to(
-		uio_of(n)->requester, uio_of(n)->held_tag, WEFT_REQUESTER_ANYBODY, n->now_ns);
+	weft_requester_sent_to(uio_of(n)->requester, tag, WEFT_REQUESTER_ANYBODY, n->now_ns);
 	if (weft_uio_refuse(t, WEFT_UIO_UR, 0, &cpl) == 0)
 		uio_answer_in(n, &cpl);
 }
 
 /* @return whom it goes to, or NULL: it was answered here */
 static struct weft_node_link *
-uio_edge_request(struct weft_node *n, struct weft_io_tlp *t)
+uio_edge_request(struct weft_node *n, struct weft_io_tlp *t, uint16_t tag)
 {
 	struct weft_edge_decision d;
 	struct weft_node_link *p;
 
 	if (n->is_hbr) {
-		weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag,
-			WEFT_REQUESTER_ANYBODY, n->now_ns);
+		weft_requester_sent_to(
+			uio_of(n)->requester, tag, WEFT_REQUESTER_ANYBODY, n->now_ns);
 		return n->link;
 	}
 	weft_edge_tlp_in(node_edge(n), n->topo->kind == WEFT_TOPO_HOST, t, &d);
 	if (d.reason != WEFT_EDGE_OK) {
-		uio_stop(n, t, d.reason);
+		uio_stop(n, t, tag, d.reason);
 		return NULL;
 	}
 	edge_count_request(uio_of(n)->count, n->cfg.topo, &d);
-	weft_requester_sent_to(uio_of(n)->requester, uio_of(n)->held_tag, d.dpid, n->now_ns);
+	weft_requester_sent_to(uio_of(n)->requester, tag, d.dpid, n->now_ns);
 	p = node_link_to(n, d.dpid);
 	if (p == NULL)
 		node_drop(n, WEFT_DROP_NO_CONN);
@@ -324,10 +341,57 @@ uio_send_requests(struct weft_node *n)
 		weft_uio_request(u->requester, &rq, &u->held);
 		u->held_tag = rq.tag;
 		uio_add_prefix(n, &u->held, rq.addr);
-		u->held_for = uio_edge_request(n, &u->held);
+		u->held_for = uio_edge_request(n, &u->held, u->held_tag);
 	}
 	if (rc == -ESHUTDOWN)
 		__atomic_store_n(&u->is_done, 1, __ATOMIC_RELAXED);
+	return sent;
+}
+
+bool
+uio_may_send(struct weft_node *n, uint16_t dpid)
+{
+	const struct weft_node_link *p = n->is_hbr ? n->link : node_link_to(n, dpid);
+
+	return p == NULL || (!n->is_hbr && dpid == n->topo->pid) ||
+	       weft_link_can_send_io(p->end, WEFT_IO_REQUEST);
+}
+
+/* Programs hold nothing back: what one asks for is taken, or it stays in its ring. */
+static unsigned int
+uio_send_programs(struct weft_node *n)
+{
+	unsigned int sent = 0;
+	struct weft_io_tlp t;
+	uint16_t tag;
+
+	for (; sent < REQUESTS_A_POLL && clients_next_uio(n, &t, &tag) == 0; sent++) {
+		struct weft_node_link *p = uio_edge_request(n, &t, tag);
+
+		if (p == NULL)
+			continue;
+		if (weft_link_send_io(p->end, &t) == 0)
+			weft_node_set_due(p, 0);
+		else
+			node_drop(n, WEFT_DROP_TX_FULL); /* cannot be: it was asked before */
+	}
+	return sent;
+}
+
+/* The node's load and programs, first the one and then the other. */
+static unsigned int
+uio_send(struct weft_node *n)
+{
+	struct uio *u = uio_of(n);
+	unsigned int sent = 0;
+
+	u->programs_first = !u->programs_first;
+	for (unsigned int i = 0; i < 2; i++) {
+		if ((i == 0) != u->programs_first)
+			sent += uio_send_programs(n);
+		else if (u->traffic != NULL && !u->is_done)
+			sent += uio_send_requests(n);
+	}
 	return sent;
 }
 
@@ -347,13 +411,13 @@ uio_poll(struct weft_node *n, void *state, bool may_ask)
 			weft_node_set_due(p, 0);
 		}
 	}
-	if (u->traffic == NULL)
+	if (u->requester == NULL)
 		return 0;
 	if (n->now_ns >= u->expire_due_ns) {
 		u->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
-		weft_requester_expire(u->requester, n->now_ns, uio_lost, n, NODE_EXPIRE_BATCH);
+		weft_requester_expire(u->requester, n->now_ns, uio_complete, n, NODE_EXPIRE_BATCH);
 	}
-	return may_ask && n->was_up && !u->is_done ? uio_send_requests(n) : 0;
+	return may_ask && n->was_up ? uio_send(n) : 0;
 }
 
 static void
@@ -361,8 +425,8 @@ uio_abort(struct weft_node *n, void *state, uint16_t dpid)
 {
 	struct uio *u = state;
 
-	if (u->traffic != NULL)
-		weft_requester_abort(u->requester, dpid, true, n->now_ns, uio_lost, n);
+	if (u->requester != NULL)
+		weft_requester_abort(u->requester, dpid, true, n->now_ns, uio_complete, n);
 }
 
 static void
@@ -459,12 +523,16 @@ uio_make_traffic(struct weft_node *n)
 static int
 uio_make_requester(struct weft_node *n)
 {
-	const uint64_t timeout_ns = (uint64_t)n->load->uio.timeout_ms * 1000000;
+	const bool loads = n->load->has_uio;
+	const uint64_t timeout_ns =
+		(loads ? (uint64_t)n->load->uio.timeout_ms : WEFT_LOAD_TIMEOUT_MS) * 1000000;
+	const uint32_t tags =
+		source_tags((loads ? n->load->uio.outstanding : 0) + node_clients.tags(n));
 	const struct weft_requester_cfg cfg = {
 		.protocol = WEFT_REQUESTER_UIO,
 		.timeout_ns = timeout_ns,
 		.quarantine_ns = timeout_ns,
-		.tags = source_tags(n->load->uio.outstanding),
+		.tags = tags < WEFT_UIO_TAGS ? tags : WEFT_UIO_TAGS,
 		.id = n->topo->pid,
 		.clock = n->clock,
 		.run = n->cfg.run,
@@ -472,7 +540,9 @@ uio_make_requester(struct weft_node *n)
 	void *mem = node_alloc(n, weft_requester_size(&cfg));
 
 	uio_of(n)->requester = mem == NULL ? NULL : weft_requester_init(mem, &cfg);
-	return uio_of(n)->requester == NULL ? -ENOMEM : uio_make_traffic(n);
+	if (uio_of(n)->requester == NULL)
+		return -ENOMEM;
+	return loads ? uio_make_traffic(n) : 0;
 }
 
 /* Address of the first segment with memory of the node, 0 without one. */
@@ -532,7 +602,9 @@ uio_init(struct weft_node *n, void **state, char *err, size_t err_len)
 	if (u->answers == NULL)
 		return -ENOMEM;
 	rc = uio_make_memory(n);
-	return rc == 0 && n->load->has_uio ? uio_make_requester(n) : rc;
+	return rc == 0 && (n->load->has_uio || weft_node_takes_clients(n->topo, n->load))
+	               ? uio_make_requester(n)
+	               : rc;
 }
 
 static void
@@ -557,13 +629,13 @@ uio_counters(const struct weft_node *n, const void *state, struct weft_node_set 
 	unsigned int i = 0;
 
 	(void)n;
-	if (u->traffic != NULL) {
+	if (u->requester != NULL)
 		set[i++] = (struct weft_node_set){ "uio", "requests", "uio", weft_uio_counters,
 			weft_requester_counts(u->requester), WEFT_UIO_N_COUNTERS };
+	if (u->traffic != NULL)
 		set[i++] = (struct weft_node_set){ "uio", "traffic", "uio_traffic",
 			weft_traffic_uio_counters, weft_traffic_counts(u->traffic),
 			WEFT_TRAFFIC_N_UIO_COUNTERS };
-	}
 	set[i++] = (struct weft_node_set){ "uio", "memory", "uio_memory", weft_uio_memory_counters,
 		u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS };
 	set[i++] = (struct weft_node_set){ "uio", "edge", "uio_edge", weft_node_edge_counters,

@@ -3,8 +3,9 @@
 
 /*
  * Operations of programs at a host (attach.md sections 4, 7): a service of the node that takes them
- * from the rings of its clients (weft_attach_server.h), makes requests of a line of each, and
- * completes them. Who attaches and what it may reach, the world decides.
+ * from the rings of its clients (weft_attach_server.h), makes requests of each (of a line by
+ * CXL.mem, of up to four by UIO), and completes them. Who attaches and what it may reach, the world
+ * decides.
  *
  * Of two threads: the node's, and one of control, which makes, gives and takes back clients and
  * regions. What control frees, the node does not use any more: regions after weft_node_region_is_
@@ -59,6 +60,9 @@ extern const struct weft_counter weft_clients_counters[];
 
 /** Whether a node takes clients: load.client_tags is not 0, and it translates nothing. */
 bool weft_node_takes_clients(const struct weft_topo_node *t, const struct weft_load_node *l);
+
+/** Whether clients of a node may read and write by UIO: it has CXL.io. */
+bool weft_node_clients_have_uio(const struct weft_node *n);
 
 /**
  * Make a client and have the node take its operations. Control.

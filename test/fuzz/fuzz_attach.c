@@ -61,7 +61,7 @@ judge(const struct script *x, const uint8_t *e)
 {
 	static const uint8_t zeros[] = { 1, 2, 3, 28, 29, 30, 31 };
 	const uint32_t len = weft_get_le32(e + 24);
-	bool is_one = e[0] >= WEFT_ATTACH_OP_READ && e[0] <= WEFT_ATTACH_OP_FENCE;
+	bool is_one = e[0] >= WEFT_ATTACH_OP_READ && e[0] <= WEFT_ATTACH_OP_UIO_WRITE;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(zeros); i++)
 		is_one = is_one && e[zeros[i]] == 0;
@@ -88,7 +88,7 @@ submit(struct script *x, unsigned int n_changed)
 	const uint8_t how = fuzz_u8(&x->in);
 	const uint32_t tail = head_of(x->want)->sq_tail;
 	struct weft_attach_sqe e = {
-		.op = (uint8_t)(1 + how % 3),
+		.op = (uint8_t)(1 + how % 5),
 		.offset = how,
 		.user = x->submitted,
 	};

@@ -273,7 +273,7 @@ WEFT_TEST(what_is_no_operation_is_a_breach)
 {
 	for (unsigned int op = 0; op <= UINT8_MAX; op++) {
 		const bool is_fence = op == WEFT_ATTACH_OP_FENCE;
-		const bool is_one = op >= WEFT_ATTACH_OP_READ && op <= WEFT_ATTACH_OP_FENCE;
+		const bool is_one = op >= WEFT_ATTACH_OP_READ && op <= WEFT_ATTACH_OP_UIO_WRITE;
 		struct weft_attach_sqe e = good;
 
 		e.op = (uint8_t)op;
@@ -306,7 +306,7 @@ WEFT_TEST(zeros_that_are_none_are_a_breach)
 		{ 40, 24 },
 	};
 
-	for (uint8_t op = WEFT_ATTACH_OP_READ; op <= WEFT_ATTACH_OP_FENCE; op++)
+	for (uint8_t op = WEFT_ATTACH_OP_READ; op <= WEFT_ATTACH_OP_UIO_WRITE; op++)
 		for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(zero); i++)
 			for (size_t bit = 0; bit < zero[i].len * 8; bit++) {
 				const bool is_fence = op == WEFT_ATTACH_OP_FENCE;
@@ -348,11 +348,14 @@ WEFT_TEST(data_outside_of_its_area_is_a_breach)
 		{ UINT64_C(1) << 63, UINT32_C(1) << 31, false },
 	};
 
-	for (uint8_t op = WEFT_ATTACH_OP_READ; op <= WEFT_ATTACH_OP_WRITE; op++)
+	static const uint8_t ops[] = { WEFT_ATTACH_OP_READ, WEFT_ATTACH_OP_WRITE,
+		WEFT_ATTACH_OP_UIO_READ, WEFT_ATTACH_OP_UIO_WRITE };
+
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(ops); k++)
 		for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(c); i++) {
 			struct weft_attach_sqe e = good;
 
-			e.op = op;
+			e.op = ops[k];
 			e.data = c[i].data;
 			e.len = c[i].len;
 			check_one(&e, c[i].is_in ? WEFT_ATTACH_KEEPS : WEFT_ATTACH_BAD_DATA);

@@ -21,8 +21,9 @@
 #define STEPS 20000
 #define MEMORY (UINT64_C(1) << 20)
 
-#define NODES_YAML                                                                                 \
-	"defaults: {mtu: 1042}\n"                                                                  \
+#define NODES_YAML NODES_OF(", cxl_io: 64")
+#define NODES_OF(more)                                                                             \
+	"defaults: {mtu: 1042" more "}\n"                                                          \
 	"nodes:\n"                                                                                 \
 	"  - {name: h0, kind: host, pid: 0x101}\n"                                                 \
 	"  - {name: s0, kind: switch, pid: 0x010}\n"                                               \
@@ -35,9 +36,17 @@
 
 static const char rxl[] = "fabric: toy\n" NODES_YAML;
 static const char cxl[] = "fabric: toy\nmode: cxl\n" NODES_YAML;
+static const char without_uio[] = "fabric: toy\n" NODES_OF("");
 static const char loaded[] =
 	"fabric: toy\n" NODES_YAML
 	"workloads: [{on: h0, kind: mem, seed: 1, requests: 3000, lines: 8}]\n";
+
+/* The operations of both ways to memory. */
+static const struct way {
+	bool is_uio;
+	enum weft_attach_op read, write;
+} ways[] = { { false, WEFT_ATTACH_OP_READ, WEFT_ATTACH_OP_WRITE },
+	{ true, WEFT_ATTACH_OP_UIO_READ, WEFT_ATTACH_OP_UIO_WRITE } };
 
 /* A program: its side of the rings, one operation after another. */
 struct program {
@@ -211,6 +220,25 @@ clients_init(struct toy *w, const char *yaml)
 /* --- what is read is what was written --- */
 
 /* A batch: writes of disjoint pieces, perhaps a fence, and reads of the pieces after it. */
+/* A piece of a stripe, by either way; by UIO of whole DWs. */
+static const struct way *
+batch_draw(const struct program *p, struct weft_rand *r, uint64_t stripe, uint64_t *offset,
+	uint32_t *len)
+{
+	const struct way *way = &ways[weft_rand_below(r, WEFT_ARRAY_SIZE(ways))];
+	const uint64_t most = stripe < SLOT_LEN ? stripe : SLOT_LEN;
+	uint32_t behind;
+
+	*len = 1 + (uint32_t)weft_rand_below(r, weft_rand_below(r, 2) != 0 ? 100 : most);
+	*offset += weft_rand_below(r, stripe - *len + 1);
+	behind = (uint32_t)(p->region.base + *offset) % 4;
+	if (!way->is_uio || *len < 8)
+		return &ways[0];
+	*offset += (4 - behind) % 4;
+	*len = (*len - (4 - behind) % 4) & ~3u;
+	return way;
+}
+
 static void
 batch_run(struct program *p, struct weft_rand *r, uint8_t *shadow)
 {
@@ -221,10 +249,10 @@ batch_run(struct program *p, struct weft_rand *r, uint8_t *shadow)
 	bool is_write[ENTRIES];
 
 	for (unsigned int i = 0; i < n; i++) {
-		const uint64_t most = stripe < SLOT_LEN ? stripe : SLOT_LEN;
+		const struct way *way;
 
-		len[i] = 1 + (uint32_t)weft_rand_below(r, weft_rand_below(r, 2) != 0 ? 100 : most);
-		offset[i] = i * stripe + weft_rand_below(r, stripe - len[i] + 1);
+		offset[i] = i * stripe;
+		way = batch_draw(p, r, stripe, &offset[i], &len[i]);
 		is_write[i] = weft_rand_below(r, 2) != 0;
 		if (is_write[i]) {
 			weft_rand_fill(r, p->data + (size_t)i * SLOT_LEN, len[i]);
@@ -232,8 +260,7 @@ batch_run(struct program *p, struct weft_rand *r, uint8_t *shadow)
 		} else {
 			memset(p->data + (size_t)i * SLOT_LEN, 0xA5, SLOT_LEN);
 		}
-		program_submit(p, i, is_write[i] ? WEFT_ATTACH_OP_WRITE : WEFT_ATTACH_OP_READ,
-			offset[i], len[i]);
+		program_submit(p, i, is_write[i] ? way->write : way->read, offset[i], len[i]);
 		for (uint64_t steps = weft_rand_below(r, 3); steps > 0; steps--)
 			toy_step(p->w);
 	}
@@ -280,6 +307,8 @@ check_data(const char *yaml, struct weft_rand *r)
 			toy_steps(&w, 200);
 	}
 	assert_int_equal(toy_count(p[0].host, NULL, "clients", "failed"), 0);
+	assert_int_not_equal(toy_count(p[0].host, NULL, "clients", "uio_writes"), 0);
+	assert_int_not_equal(toy_count(p[0].host, "uio", "requests", "reads"), 0);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(p); i++) {
 		program_detach(&p[i]);
 		free(shadow[i]);
@@ -320,7 +349,8 @@ WEFT_TEST(load_and_clients_share_a_host)
 
 /* --- errors --- */
 
-WEFT_TEST(each_error_is_its_own)
+static void
+check_errors(const struct way *way)
 {
 	struct program p;
 	struct toy w;
@@ -328,52 +358,105 @@ WEFT_TEST(each_error_is_its_own)
 	clients_init(&w, rxl);
 	program_attach(&p, &w);
 	program_open(&p, 0, 0, 1000);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 999, 1), 0);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 1000, 1), -EINVAL);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, UINT64_MAX, 2), -EINVAL);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 1001), -EINVAL);
+	assert_int_equal(program_do(&p, way->read, 996, 4), 0);
+	assert_int_equal(program_do(&p, way->read, 1000, 1), -EINVAL);
+	assert_int_equal(program_do(&p, way->read, UINT64_MAX, 2), -EINVAL);
+	assert_int_equal(program_do(&p, way->write, 0, 1001), -EINVAL);
 	p.region.rights = WEFT_ATTACH_READ;
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 8), -EACCES);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 8), 0);
+	assert_int_equal(program_do(&p, way->write, 0, 8), -EACCES);
+	assert_int_equal(program_do(&p, way->read, 0, 8), 0);
 	p.region.rights = WEFT_ATTACH_WRITE;
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 8), -EACCES);
+	assert_int_equal(program_do(&p, way->read, 0, 8), -EACCES);
 	p.handle = 1;
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 8), -EBADF);
+	assert_int_equal(program_do(&p, way->write, 0, 8), -EBADF);
 	p.handle = INT32_MAX;
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 8), -EBADF);
+	assert_int_equal(program_do(&p, way->write, 0, 8), -EBADF);
 	p.handle = 0;
 	assert_ptr_equal(weft_node_client_close(p.client, 0), &p.region);
 	assert_false(weft_node_region_is_used(&p.region));
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 8), -EBADF);
+	assert_int_equal(program_do(&p, way->write, 0, 8), -EBADF);
 	/* An address that leads nowhere. */
 	program_open(&p, 1, MEMORY - 128, 256);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 256), -ENXIO);
+	assert_int_equal(program_do(&p, way->read, 0, 256), -ENXIO);
 	assert_int_equal(p.end[0].bad, 128);
 	assert_int_equal(p.end[0].bad_lines, 2);
 	program_detach(&p);
 	toy_fini(&w);
 }
 
+WEFT_TEST(each_error_is_its_own)
+{
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(ways); k++)
+		check_errors(&ways[k]);
+}
+
+/* By UIO memory is of DWs, wherever the region begins; and a host may have none. */
+WEFT_TEST(uio_is_of_whole_dws_and_where_there_is_some)
+{
+	struct program p;
+	struct toy w;
+
+	clients_init(&w, rxl);
+	assert_true(weft_node_clients_have_uio(toy_node(&w, "h0")));
+	program_attach(&p, &w);
+	program_open(&p, 0, 2, 1000);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_UIO_READ, 2, 8), 0);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_UIO_READ, 4, 8), -EINVAL);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_UIO_WRITE, 2, 7), -EINVAL);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 4, 7), 0);
+	program_detach(&p);
+	toy_fini(&w);
+	clients_init(&w, without_uio);
+	assert_false(weft_node_clients_have_uio(toy_node(&w, "h0")));
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, 1000);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_UIO_WRITE, 0, 8), -EOPNOTSUPP);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 8), 0);
+	program_detach(&p);
+	toy_fini(&w);
+}
+
+/* Requests of all its lengths are few: 256 bytes each, from where those begin. */
+WEFT_TEST(uio_has_requests_of_four_lines)
+{
+	struct program p;
+	struct toy w;
+
+	clients_init(&w, rxl);
+	program_attach(&p, &w);
+	program_open(&p, 0, 128, 4096);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_UIO_WRITE, 0, 1024), 0);
+	assert_int_equal(toy_count(p.host, "uio", "requests", "writes"), 5);
+	assert_int_equal(toy_count(p.host, NULL, "clients", "lines_written"), 16);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_UIO_READ, 60, 8), 0);
+	assert_int_equal(toy_count(p.host, "uio", "requests", "reads"), 1);
+	assert_int_equal(toy_count(p.host, NULL, "clients", "lines_read"), 2);
+	program_detach(&p);
+	toy_fini(&w);
+}
+
+/* By UIO that of the request, of up to four lines. */
 WEFT_TEST(poison_is_told_with_its_place)
 {
 	static const char *const yaml[] = { rxl, cxl };
 
-	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(yaml); k++) {
+	for (unsigned int k = 0; k < 2 * WEFT_ARRAY_SIZE(yaml); k++) {
+		const struct way *way = &ways[k / 2];
 		struct program p;
 		struct toy w;
 
-		clients_init(&w, yaml[k]);
+		clients_init(&w, yaml[k % 2]);
 		program_attach(&p, &w);
 		program_open(&p, 0, 32, 4096);
 		toy_steps(&w, 100);
 		weft_gfd_poison_all(weft_node_gfd(toy_node(&w, "g0")));
 		/* Lines that are written whole are healed, those at the edges are not. */
-		assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 32, 640), 0);
-		assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 32, 640), 0);
-		assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 32, 700), -EIO);
-		assert_int_equal(p.end[0].bad, 672);
-		assert_int_equal(p.end[0].bad_lines, 1);
-		assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 300), -EIO);
+		assert_int_equal(program_do(&p, way->write, 32, 640), 0);
+		assert_int_equal(program_do(&p, way->read, 32, 640), 0);
+		assert_int_equal(program_do(&p, way->read, 32, 700), -EIO);
+		assert_int_equal(p.end[0].bad, way->is_uio ? 480 : 672);
+		assert_int_equal(p.end[0].bad_lines, way->is_uio ? 4 : 1);
+		assert_int_equal(program_do(&p, way->read, 0, 300), -EIO);
 		assert_int_equal(p.end[0].bad, 0);
 		program_detach(&p);
 		toy_fini(&w);
@@ -381,7 +464,8 @@ WEFT_TEST(poison_is_told_with_its_place)
 }
 
 /* What is open is lost with the session, and then it is other memory. */
-WEFT_TEST(memory_that_is_new_is_stale)
+static void
+check_new_memory(const struct way *way)
 {
 	struct program p, other;
 	struct toy w;
@@ -393,34 +477,41 @@ WEFT_TEST(memory_that_is_new_is_stale)
 	program_open(&p, 0, 0, MEMORY);
 	program_open(&other, 1, 0, MEMORY);
 	assert_int_equal(weft_node_region_generation(p.host, &p.region), 0);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 4096), 0);
+	assert_int_equal(program_do(&p, way->write, 0, 4096), 0);
 	assert_int_not_equal(weft_node_region_generation(p.host, &p.region), 0);
 	g = (uint16_t)weft_topo_find(w.topo, "g0");
 	toy_end(&w.at[g]);
 	toy_begin(&w, g);
 	/* The host does not know yet. */
-	program_submit(&p, 0, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
-	program_submit(&other, 0, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+	program_submit(&p, 0, way->read, 0, SLOT_LEN);
+	program_submit(&other, 0, way->read, 0, SLOT_LEN);
 	program_wait(&p);
 	program_wait(&other);
 	assert_true(p.end[0].status == -ETIMEDOUT || p.end[0].status == -ESTALE);
 	assert_int_equal(other.end[0].status, 0);
 	toy_steps(&w, 2000);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 64), -ESTALE);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_WRITE, 0, 64), -ESTALE);
+	assert_int_equal(program_do(&p, way->read, 0, 64), -ESTALE);
+	assert_int_equal(program_do(&p, way->write, 0, 64), -ESTALE);
 	/* Opened anew it is what is there. */
 	weft_node_client_close(p.client, 0);
 	program_open(&p, 0, 0, MEMORY);
 	memset(p.data, 1, 64);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 64), 0);
+	assert_int_equal(program_do(&p, way->read, 0, 64), 0);
 	assert_int_equal(p.data[0], 0);
 	program_detach(&p);
 	program_detach(&other);
 	toy_fini(&w);
 }
 
+WEFT_TEST(memory_that_is_new_is_stale)
+{
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(ways); k++)
+		check_new_memory(&ways[k]);
+}
+
 /* Nobody waits for ever for a GFD that is not there; others do not wait at all. */
-WEFT_TEST(a_way_that_is_not_there_times_out)
+static void
+check_no_way(const struct way *way)
 {
 	struct program p, other;
 	struct toy w;
@@ -432,11 +523,11 @@ WEFT_TEST(a_way_that_is_not_there_times_out)
 	program_attach(&other, &w);
 	program_open(&p, 0, 0, MEMORY);
 	program_open(&other, 1, 0, MEMORY);
-	program_submit(&p, 0, WEFT_ATTACH_OP_READ, 0, 64);
+	program_submit(&p, 0, way->read, 0, 64);
 	program_submit(&p, 1, WEFT_ATTACH_OP_FENCE, 0, 0);
-	program_submit(&p, 2, WEFT_ATTACH_OP_WRITE, 0, 64);
+	program_submit(&p, 2, way->write, 0, 64);
 	began_ns = w.now_ns;
-	assert_int_equal(program_do(&other, WEFT_ATTACH_OP_WRITE, 0, 4096), 0);
+	assert_int_equal(program_do(&other, way->write, 0, 4096), 0);
 	while (p.taken != p.tail && w.now_ns - began_ns < UINT64_C(40000000000)) {
 		toy_step(&w);
 		program_collect(&p);
@@ -446,17 +537,24 @@ WEFT_TEST(a_way_that_is_not_there_times_out)
 	assert_int_equal(p.end[1].status, 0);
 	assert_int_equal(p.end[2].status, -ETIMEDOUT);
 	assert_true(w.now_ns - began_ns < UINT64_C(17000000000));
-	assert_int_equal(program_do(&other, WEFT_ATTACH_OP_READ, 0, 4096), 0);
+	assert_int_equal(program_do(&other, way->read, 0, 4096), 0);
 	w.away = NULL;
 	toy_steps(&w, 100000);
-	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_READ, 0, 64), 0);
+	assert_int_equal(program_do(&p, way->read, 0, 64), 0);
 	program_detach(&p);
 	program_detach(&other);
 	toy_fini(&w);
 }
 
+WEFT_TEST(a_way_that_is_not_there_times_out)
+{
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(ways); k++)
+		check_no_way(&ways[k]);
+}
+
 /* What one GFD does not answer leaves places for requests to others, at once and for good. */
-WEFT_TEST(a_gfd_that_is_silent_stops_its_own_clients_only)
+static void
+check_silence(const struct way *way)
 {
 	struct program p[2], other;
 	struct toy w;
@@ -468,22 +566,22 @@ WEFT_TEST(a_gfd_that_is_silent_stops_its_own_clients_only)
 	for (unsigned int k = 0; k < 2; k++) {
 		program_attach(&p[k], &w);
 		program_open(&p[k], 0, 0, MEMORY);
-		assert_int_equal(program_do(&p[k], WEFT_ATTACH_OP_READ, 0, 64), 0);
+		assert_int_equal(program_do(&p[k], way->read, 0, 64), 0);
 	}
-	assert_int_equal(program_do(&other, WEFT_ATTACH_OP_READ, 0, 64), 0);
+	assert_int_equal(program_do(&other, way->read, 0, 64), 0);
 	toy_steps(&w, 200); /* until all are quiet */
 	w.away = toy_node(&w, "g0");
-	program_submit(&p[0], 0, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+	program_submit(&p[0], 0, way->read, 0, SLOT_LEN);
 	toy_steps(&w, 5);
-	program_submit(&p[1], 0, WEFT_ATTACH_OP_WRITE, 0, SLOT_LEN);
+	program_submit(&p[1], 0, way->write, 0, SLOT_LEN);
 	for (began_ns = w.now_ns; w.now_ns - began_ns < UINT64_C(20000000000);) {
 		const uint64_t at_ns = w.now_ns;
 
-		assert_int_equal(program_do(&other, WEFT_ATTACH_OP_READ, 0, 4096), 0);
+		assert_int_equal(program_do(&other, way->read, 0, 4096), 0);
 		assert_true(w.now_ns - at_ns < UINT64_C(50000000));
 		for (unsigned int k = 0; k < 2; k++)
 			if (program_collect(&p[k]) != 0)
-				program_submit(&p[k], 0, WEFT_ATTACH_OP_READ, 0, SLOT_LEN);
+				program_submit(&p[k], 0, way->read, 0, SLOT_LEN);
 		toy_steps(&w, 1000);
 	}
 	w.away = NULL;
@@ -494,6 +592,12 @@ WEFT_TEST(a_gfd_that_is_silent_stops_its_own_clients_only)
 	}
 	program_detach(&other);
 	toy_fini(&w);
+}
+
+WEFT_TEST(a_gfd_that_is_silent_stops_its_own_clients_only)
+{
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(ways); k++)
+		check_silence(&ways[k]);
 }
 
 /* --- others do not notice --- */
