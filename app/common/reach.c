@@ -66,6 +66,9 @@ reach_words(int rc)
 	switch (rc) {
 	case -EIO: return "memory is poisoned (EIO): write these lines whole to mend them";
 	case -ENXIO: return "no memory is there (ENXIO): see what the device has in the topology";
+	case -EINVAL:
+		return "by UIO it would have to begin at a multiple of 4 of the memory (EINVAL): "
+		       "name another part of the region";
 	case -EACCES:
 		return "the fabric does not let this host do that, or not any more (EACCES): see "
 		       "its rights in the topology";

@@ -171,9 +171,9 @@ attach_keep(struct weft *w, uint64_t data_len)
 		return weft_errorf(attach_error, CLIENT_TEXT, -ENOMEM,
 			"%s: no memory for %u entries", w->path, w->entries);
 	/* The data area holds four at least, if it has as many pages. */
-	w->piece = CLIENT_PIECE;
-	while (w->piece > WEFT_ATTACH_PAGE && w->piece * 4 > data_len - slots)
-		w->piece /= 2;
+	w->pages.piece = CLIENT_PIECE;
+	while (w->pages.piece > WEFT_ATTACH_PAGE && w->pages.piece * 4 > data_len - slots)
+		w->pages.piece /= 2;
 	for (i = 0; i < w->entries; i++)
 		w->unused[i] = (uint16_t)(w->entries - 1 - i);
 	return 0;
@@ -217,6 +217,7 @@ attach_greet(struct weft *w, const struct weft_attach_opts *o)
 	if (rc == 0)
 		rc = attach_watch(w);
 	memcpy(w->node, a.node, sizeof(w->node));
+	w->features = a.features;
 	return rc;
 }
 

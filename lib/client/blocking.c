@@ -27,7 +27,7 @@ blocking_begin(struct weft *w, struct blocking *b)
 	struct weft_op *op = &b->op;
 
 	while (op->off < b->end && b->status == 0) {
-		op->n = w->piece - (op->off & (w->piece - 1));
+		op->n = w->pages.piece - (op->off & (w->pages.piece - 1));
 		if (op->n > b->end - op->off)
 			op->n = b->end - op->off;
 		op->user = op->off;
@@ -57,6 +57,7 @@ blocking_reason(int status)
 	switch (status) {
 	case -EIO: return "the memory is poisoned";
 	case -ENXIO: return "no memory is there";
+	case -EINVAL: return "by UIO it would have to begin at a multiple of 4 of the memory";
 	case -EACCES: return "the fabric does not let this host do that, or not any more";
 	case -ETIMEDOUT: return "the way to the memory was lost";
 	case -ESTALE: return "the memory is another than was opened, open it again";

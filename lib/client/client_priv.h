@@ -36,6 +36,7 @@ struct client_pages {
 	uint64_t *used; /* a bit each; those beyond the last are set */
 	uint32_t n;
 	uint32_t hint; /* no word before this has a free one */
+	uint64_t piece; /* of a long blocking call, bytes: a power of two, pages */
 };
 
 struct weft {
@@ -48,7 +49,6 @@ struct weft {
 	uint32_t entries, n_open;
 	uint32_t sq_tail, cq_head;
 	struct client_pages pages;
-	uint64_t piece; /* of a long blocking call: a power of two, pages */
 	int64_t spin_ns; /* 0: never */
 	int64_t looked_ns; /* when the socket was last looked at */
 	int socket, to_daemon, to_client;
@@ -62,6 +62,7 @@ struct weft {
 	struct mapper *mapper; /* of its maps; NULL: there were none */
 	uint64_t map_cache; /* bytes of pages that the maps may have */
 	uint64_t last_bad;
+	uint32_t features; /* of the host: bits of enum weft_attach_feature */
 	char node[WEFT_ATTACH_NAME];
 	char path[CLIENT_PATH];
 	char error[CLIENT_TEXT];
@@ -73,6 +74,7 @@ struct weft_region {
 	uint64_t generation; /* when it was opened; 0: it was not known */
 	uint32_t handle;
 	uint32_t rights; /* that it was opened for */
+	bool is_uio; /* opened with WEFT_UIO */
 	struct map_region *mapped; /* as the mapper has it; NULL: there was no map of it */
 	struct weft_region *next;
 	char name[WEFT_ATTACH_NAME * 2];

@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+#define OP_UIO_ALIGN 4 /* of places and lengths by UIO */
+
 static uint32_t
 op_pages(size_t n)
 {
@@ -20,6 +22,8 @@ int
 client_op_check(const struct weft_region *r, int kind, uint64_t off, size_t n)
 {
 	if (off > r->size || n > r->size - off)
+		return -EINVAL;
+	if (r->is_uio && (off | n) % OP_UIO_ALIGN != 0)
 		return -EINVAL;
 	return (r->rights & (kind == WEFT_OP_READ ? WEFT_READ : WEFT_WRITE)) != 0 ? 0 : -EACCES;
 }
@@ -60,6 +64,11 @@ client_op_refuse(struct weft *w, const struct weft_op *op, int rc)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s in \"%s\": it was not opened for that: open it with WEFT_%s", what,
 			r->name, op->kind == WEFT_OP_READ ? "READ" : "WRITE");
+	if (r->is_uio && (op->off | op->n) % OP_UIO_ALIGN != 0)
+		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
+			"%s in \"%s\" of %zu bytes at offset 0x%llx: expected multiples of %d, "
+			"as it was opened with WEFT_UIO",
+			what, r->name, op->n, (unsigned long long)op->off, OP_UIO_ALIGN);
 	return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 		"%s in \"%s\" of %zu bytes at offset 0x%llx: expected 1 byte or more, within its "
 		"0x%llx bytes",
@@ -81,6 +90,15 @@ op_place(struct weft *w, const struct weft_op *op, uint32_t slot, uint64_t *data
 		return page;
 	*data = (uint64_t)w->entries * CLIENT_SLOT + (uint64_t)page * WEFT_ATTACH_PAGE;
 	return 0;
+}
+
+/* What the daemon is told. */
+static uint8_t
+op_code(const struct weft_op *op)
+{
+	if (op->kind == WEFT_OP_FENCE || !op->region->is_uio)
+		return (uint8_t)op->kind;
+	return op->kind == WEFT_OP_READ ? WEFT_ATTACH_OP_UIO_READ : WEFT_ATTACH_OP_UIO_WRITE;
 }
 
 int
@@ -112,7 +130,7 @@ client_op_begin(struct weft *w, const struct weft_op *op)
 	if (op->kind == WEFT_OP_WRITE)
 		memcpy(w->data + data, op->buf, op->n);
 	w->sqe[w->sq_tail++ & (w->entries - 1)] = (struct weft_attach_sqe){
-		.op = (uint8_t)op->kind,
+		.op = op_code(op),
 		.handle = is_fence ? 0 : op->region->handle,
 		.offset = is_fence ? 0 : op->off,
 		.data = data,

@@ -57,17 +57,23 @@ weft_regions(struct weft *w, struct weft_region_info *list, int n)
 int
 weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 {
-	struct weft_attach_request q = { .call = WEFT_ATTACH_OPEN, .rights = (uint32_t)flags };
+	const uint32_t rights = (uint32_t)flags & (WEFT_READ | WEFT_WRITE);
+	struct weft_attach_request q = { .call = WEFT_ATTACH_OPEN, .rights = rights };
 	struct weft_attach_answer a;
 	struct weft_region *r;
 	int rc;
 
 	*out = NULL;
-	if (flags == 0 || (flags & ~(int)(WEFT_READ | WEFT_WRITE)) != 0)
+	if (rights == 0 || ((uint32_t)flags & ~(rights | WEFT_UIO)) != 0)
 		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
 			"opening \"%.128s\": flags are 0x%x: expected WEFT_READ, WEFT_WRITE or "
-			"both",
+			"both, and perhaps WEFT_UIO",
 			name, (unsigned int)flags);
+	if (((uint32_t)flags & WEFT_UIO) != 0 && (w->features & WEFT_ATTACH_UIO) == 0)
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EOPNOTSUPP,
+			"opening \"%.128s\": host %s has no UIO: its topology wants defaults: "
+			"{cxl_io: 64}",
+			name, w->node);
 	if (strlen(name) >= sizeof(q.name))
 		return weft_errorf(client_error(w), CLIENT_TEXT, -ENOENT,
 			"no region \"%.128s...\": a name is of %zu bytes at most", name,
@@ -92,6 +98,7 @@ weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 	r->generation = a.row.generation;
 	r->handle = a.handle;
 	r->rights = q.rights;
+	r->is_uio = ((uint32_t)flags & WEFT_UIO) != 0;
 	r->next = w->regions;
 	w->regions = r;
 	*out = r;

@@ -44,6 +44,7 @@ extern "C" {
 
 #define WEFT_READ 1u /**< rights */
 #define WEFT_WRITE 2u
+#define WEFT_UIO 4u /**< of weft_open(): by UIO in place of CXL.mem */
 
 struct weft;
 struct weft_region;
@@ -116,10 +117,13 @@ int weft_regions(struct weft *w, struct weft_region_info *list, int n);
  *
  * @param region  a name of weft_regions(), or "NAME:OFFSET+SIZE", a part of it; the numbers may be
  *                hexadecimal (0x), and end in K, M, G or T
- * @param flags   WEFT_READ, WEFT_WRITE: what it is for
+ * @param flags   WEFT_READ, WEFT_WRITE: what it is for; with WEFT_UIO its reads and writes go as
+ *                requests of UIO, of up to 256 bytes each: offsets and lengths are then multiples
+ *                of 4, and an error is told of the request's first byte. Maps go by CXL.mem
  * @param r       receives it on 0
  * @return 0; -ENOENT: no such region; -EACCES: no right to it; -EINVAL: flags, or what follows the
- *         name; -ERANGE: not within the region; -EMFILE: 64 are open; -ENOMEM; -ESHUTDOWN
+ *         name; -ERANGE: not within the region; -EOPNOTSUPP: the host has no UIO; -EMFILE: 64 are
+ *         open; -ENOMEM; -ESHUTDOWN
  */
 int weft_open(struct weft *w, const char *region, int flags, struct weft_region **r);
 
@@ -134,8 +138,8 @@ int weft_info(const struct weft_region *r, struct weft_region_info *i);
  * by the device: readers anywhere see it. Must not be called while operations of weft_submit() are
  * open.
  *
- * @return 0; -EINVAL: beyond the end; -EACCES: not opened for that; -EBUSY: operations are open;
- *         the errors of operations
+ * @return 0; -EINVAL: beyond the end, or by UIO no multiples of 4; -EACCES: not opened for that;
+ *         -EBUSY: operations are open; the errors of operations
  */
 int weft_read(struct weft_region *r, uint64_t off, void *buf, size_t n);
 int weft_write(struct weft_region *r, uint64_t off, const void *buf, size_t n);

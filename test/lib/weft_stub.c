@@ -164,8 +164,10 @@ weft_open(struct weft *w, const char *region, int flags, struct weft_region **ou
 	if (r == NULL || i == 2)
 		rc = stub_fail(-ENOENT, "%s: no such region", name);
 	else
-		*r = (struct weft_region){ .w = w, .info = list[i], .flags = flags };
-	if (rc == 0 && (list[i].rights & (uint32_t)flags) != (uint32_t)flags)
+		*r = (struct weft_region){
+			.w = w, .info = list[i], .flags = flags & ~(int)WEFT_UIO
+		};
+	if (rc == 0 && (list[i].rights & (uint32_t)r->flags) != (uint32_t)r->flags)
 		rc = stub_fail(-EACCES, "%s: no right to it", name);
 	if (rc == 0 && part != NULL)
 		rc = stub_cut(r, part);

@@ -79,7 +79,9 @@ class Hostile:
     def submit(self, is_good):
         rand = self.rand
         if is_good:
-            entry = SQE.pack(rand.randrange(1, 4), 0, rand.randrange(64), 0, rand.randrange(1, 36), 0, rand.getrandbits(64))
+            unit = rand.choice((1, 4))  # by UIO of whole DWs
+            entry = SQE.pack(rand.randrange(1, 6), 0, unit * rand.randrange(64), 0, unit * rand.randrange(1, 36), 0,
+                             rand.getrandbits(64))
         else:
             entry = SQE.pack(self.number(8), self.number(32), self.number(64), self.number(64), self.number(32),
                              rand.choice((0, 0, 1)), rand.getrandbits(64))
@@ -173,6 +175,8 @@ class Good:
         self.must("attach", rc)
         rc, self.region = libweft.open_region(lib, weft, f"g0:0+{PART}")
         self.must("open", rc)
+        rc, self.by_uio = libweft.open_region(lib, weft, f"g0:0+{PART}", libweft.READ | libweft.WRITE | libweft.UIO)
+        self.must("open by UIO", rc)
         self.copy = bytearray(PART)
         self.must("clear", self.lib.weft_write(self.region, 0, bytes(PART), PART))
         self.n = 0
@@ -185,12 +189,15 @@ class Good:
     def step(self, rand):
         at = rand.randrange(PART)
         n = rand.randrange(1, min(5000, PART - at) + 1)
+        region = self.region
+        if rand.randrange(2) and n >= 4 and at + n <= PART - 4:
+            region, at, n = self.by_uio, at & ~3, n & ~3
         if rand.randrange(2):
             data = rand.randbytes(n)
-            self.must("write", self.lib.weft_write(self.region, at, data, n))
+            self.must("write", self.lib.weft_write(region, at, data, n))
             self.copy[at:at + n] = data
         else:
-            rc, data = libweft.read(self.lib, self.region, at, n)
+            rc, data = libweft.read(self.lib, region, at, n)
             self.must("read", rc)
             if data != self.copy[at:at + n]:
                 sys.exit(f"FAILED: the good program reads other than it wrote, at {at}, {n} bytes")

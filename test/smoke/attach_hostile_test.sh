@@ -8,6 +8,7 @@ export XDG_RUNTIME_DIR=$work
 unset WEFT_SOCKET
 cat >"$topology" <<-Y
 fabric: hostile
+defaults: {cxl_io: 64}
 nodes:
   - {name: h0, kind: host, pid: 0x101}
   - {name: s0, kind: switch, pid: 0x010}

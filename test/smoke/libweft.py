@@ -2,7 +2,7 @@
 """libweft for tests, by ctypes: as any language with calls of C has it. See lib/client/weft.h."""
 import ctypes
 
-READ, WRITE = 1, 2
+READ, WRITE, UIO = 1, 2, 4
 
 
 class Opts(ctypes.Structure):

@@ -69,6 +69,7 @@ fake_hello(struct fake *f, struct fake_client *c, const struct weft_attach_reque
 {
 	a->entries = q->entries;
 	a->data_len = q->data_len;
+	a->features = f->has_uio ? WEFT_ATTACH_UIO : 0;
 	snprintf(a->node, sizeof(a->node), "fake");
 	c->to_client = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	fds[WEFT_ATTACH_FD_BLOCK] = fake_make_block(f, c, a);
@@ -249,6 +250,8 @@ fake_look(struct fake *f, const struct fake_client *c, const struct weft_attach_
 	f->n_ops++;
 	if (e->op == WEFT_ATTACH_OP_FENCE)
 		return;
+	f->n_uio[0] += e->op == WEFT_ATTACH_OP_UIO_READ;
+	f->n_uio[1] += e->op == WEFT_ATTACH_OP_UIO_WRITE;
 	f->n_cuts += e->offset % 64 != 0 && (e->offset + e->len) % 64 != 0;
 	f->n_clashes += (e->len <= 64) != (e->data + e->len <= slots);
 	f->n_clashes += e->handle >= c->n_handles || e->offset > c->part_size[e->handle] ||
@@ -271,6 +274,12 @@ fake_take(struct fake *f, struct fake_client *c)
 		f->n_clashes++;
 }
 
+static bool
+fake_is_read(const struct weft_attach_sqe *e)
+{
+	return e->op == WEFT_ATTACH_OP_READ || e->op == WEFT_ATTACH_OP_UIO_READ;
+}
+
 static struct weft_attach_cqe
 fake_do(struct fake *f, struct fake_client *c, const struct weft_attach_sqe *e)
 {
@@ -280,7 +289,7 @@ fake_do(struct fake *f, struct fake_client *c, const struct weft_attach_sqe *e)
 
 	if (e->op == WEFT_ATTACH_OP_FENCE)
 		return cqe;
-	cqe.status = f->error != 0 || e->op == WEFT_ATTACH_OP_READ ? f->error : f->write_error;
+	cqe.status = f->error != 0 || fake_is_read(e) ? f->error : f->write_error;
 	if (cqe.status != 0) {
 		cqe.bad = e->offset / 64 * 64;
 		return cqe;
@@ -294,7 +303,7 @@ fake_do(struct fake *f, struct fake_client *c, const struct weft_attach_sqe *e)
 		}
 	if (cqe.status != 0)
 		return cqe;
-	if (e->op == WEFT_ATTACH_OP_READ)
+	if (fake_is_read(e))
 		memcpy(c->s.data + e->data, f->memory + at, e->len);
 	else
 		memcpy(f->memory + at, c->s.data + e->data, e->len);

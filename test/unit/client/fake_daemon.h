@@ -79,12 +79,14 @@ struct fake {
 	uint32_t idle_max; /* rounds without work before it sleeps; 0: at once */
 	uint32_t leave_after; /* operations; 0: never */
 	enum fake_exit exit;
+	bool has_uio;
 	/* What was seen, for after fake_end(); atomic where read before. */
 	atomic_uint n_sleeps, n_signals, n_done;
 	uint32_t
 		n_clashes; /* data of two open operations at one place, or a rule of rings broken */
 	uint32_t n_cuts; /* operations that neither began nor ended where lines do */
 	uint32_t n_ops;
+	uint32_t n_uio[2]; /* of those, reads and writes by UIO */
 	uint8_t *memory; /* FAKE_REGIONS of FAKE_SIZE */
 
 	struct weft_rand rand;

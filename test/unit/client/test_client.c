@@ -863,6 +863,53 @@ WEFT_TEST(operations_that_can_not_be_are_refused)
 	fake_end(&f);
 }
 
+/* A region is by UIO or not; both of one attachment may be open. */
+WEFT_TEST(uio_is_of_the_region_that_was_opened_for_it)
+{
+	struct fake f = { .has_uio = true };
+	uint8_t out[20000], in[sizeof(out)];
+	struct weft_region *uio, *mem;
+	struct weft_op op;
+	struct weft *w;
+
+	memset(out, 0xC3, sizeof(out));
+	fake_begin(&f, fake_socket, 12);
+	w = test_attach(&f, NULL);
+	uio = test_open(w, "g0", TEST_RW | (int)WEFT_UIO);
+	mem = test_open(w, "g0", TEST_RW);
+	assert_int_equal(weft_write(uio, 4, out, sizeof(out)), 0);
+	assert_int_equal(weft_read(mem, 3, in, sizeof(in)), 0);
+	assert_true(in[0] == 0 && in[1] == 0xC3);
+	assert_int_equal(weft_read(uio, 8, in, 4), 0);
+	assert_int_equal(weft_fence(uio), 0);
+	assert_int_equal(weft_write(uio, 6, out, 4), -EINVAL);
+	assert_non_null(strstr(weft_error(w), "multiples of 4"));
+	op = (struct weft_op){ WEFT_OP_READ, uio, 4, in, 6, 0 };
+	assert_int_equal(weft_submit(w, &op, 1), -EINVAL);
+	fake_is_line(weft_error(w));
+	assert_int_equal(weft_open(w, "g0", (int)WEFT_UIO, &uio), -EINVAL);
+	fake_is_line(weft_error(w));
+	weft_detach(w);
+	fake_end(&f);
+	assert_int_equal(f.n_uio[0], 1);
+	assert_int_equal(f.n_uio[1], 2); /* pieces of a long one */
+}
+
+WEFT_TEST(a_host_without_uio_says_so_when_a_region_is_opened)
+{
+	struct fake f = { 0 };
+	struct weft_region *r;
+	struct weft *w;
+
+	fake_begin(&f, fake_socket, 13);
+	w = test_attach(&f, NULL);
+	assert_int_equal(weft_open(w, "g0", TEST_RW | (int)WEFT_UIO, &r), -EOPNOTSUPP);
+	fake_is_line(weft_error(w));
+	assert_non_null(strstr(weft_error(w), "cxl_io"));
+	weft_detach(w);
+	fake_end(&f);
+}
+
 WEFT_TEST(operations_are_taken_up_to_what_has_room)
 {
 	const struct weft_attach_opts o = { .size = sizeof(o), .entries = 16, .buffer = 10 * 4096 };
