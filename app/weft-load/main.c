@@ -35,6 +35,7 @@
 #define THETA 0.99
 #define BLOCK "crc32c:512"
 #define TRANSFER_SIZE 4096
+#define UIO_ALIGN 4
 
 enum { MAIN_MIX = 1, MAIN_SEED = 2, MAIN_BLOCK = 4, MAIN_SIZE = 8 };
 
@@ -86,8 +87,8 @@ static const struct cli_option options[] = {
 		CLI_TEXT(region) },
 	{ CLI_SECTION("Load") },
 	{ "kind", NULL, "mem",
-		"reads and writes (mem), or blocks with signatures (transfer), which overwrite the "
-		"region; uio and move are for the daemon's own load",
+		"reads and writes by CXL.mem (mem) or by UIO (uio), or blocks with signatures "
+		"(transfer), which overwrite the region; move is for the daemon's own load",
 		CLI_WORD(kind, main_kinds) },
 	{ "block", "DOMAIN", NULL,
 		"with --kind transfer: block and signature, such as dif:512 (crc32c:512)",
@@ -158,10 +159,9 @@ main_judge_options(const struct load_options *o, uint64_t given, int argc, char 
 	if (o->kind != LOAD_TRANSFER && cli_given(&program, given, MAIN_BLOCK))
 		cli_usage("--block and --inject: expected --kind transfer, got --kind %s",
 			main_kinds[o->kind]);
-	if (o->kind == LOAD_UIO || o->kind == LOAD_MOVE)
-		cli_usage("--kind %s: programs have reads and writes of CXL.mem; a daemon sends "
-			  "the others by itself, see workloads: in doc/topology.md",
-			main_kinds[o->kind]);
+	if (o->kind == LOAD_MOVE)
+		cli_usage("--kind move: programs have reads and writes; pages move by themselves, "
+			  "see workloads: in doc/topology.md");
 	if (o->region == NULL)
 		cli_usage("--region: expected a name of weftctl mem list, got none");
 	if (cli_given(&program, given, MAIN_MIX) && o->op != LOAD_MIX)
@@ -169,6 +169,9 @@ main_judge_options(const struct load_options *o, uint64_t given, int argc, char 
 	if (o->is_verifying && o->size % CHECK_LINE != 0)
 		cli_usage("--size: expected whole lines of %d bytes with --verify, got %" PRIu64,
 			CHECK_LINE, o->size);
+	if (o->kind == LOAD_UIO && o->size % UIO_ALIGN != 0)
+		cli_usage("--size: expected a multiple of %d bytes with --kind uio, got %" PRIu64,
+			UIO_ALIGN, o->size);
 	if (json_is_output(o->json) && json_is_output(o->histogram))
 		cli_usage("--json and --histogram: expected one of them on standard output, got "
 			  "both");
@@ -208,9 +211,9 @@ main_checked_by(const struct load_options *o)
 	return o->kind == LOAD_TRANSFER ? "--kind transfer" : "--verify";
 }
 
-/* Lines of ours must be those of the memory: a part may begin anywhere. */
+/* A part may begin anywhere, but lines of ours must be those of the memory, and so must DWs. */
 static void
-main_judge_start(const struct load_options *o)
+main_judge_start(const struct load_options *o, unsigned int align, const char *with)
 {
 	const char *part = strrchr(o->region, ':');
 	char text[64];
@@ -219,10 +222,10 @@ main_judge_start(const struct load_options *o)
 	if (part == NULL)
 		return;
 	snprintf(text, sizeof(text), "%.*s", (int)strcspn(part + 1, "+"), part + 1);
-	if (words_bytes(text, &off) && off % CHECK_LINE != 0)
-		cli_usage("--region %s: expected it to begin at a line of %d bytes with %s, "
+	if (words_bytes(text, &off) && off % align != 0)
+		cli_usage("--region %s: expected it to begin at a multiple of %u bytes with %s, "
 			  "got offset %" PRIu64,
-			o->region, CHECK_LINE, main_checked_by(o), off);
+			o->region, align, with, off);
 }
 
 static void
@@ -234,9 +237,12 @@ main_judge_size(const struct load_options *o, uint64_t size)
 		cli_usage("--region %s: expected %" PRIu64
 			  " bytes or more, an operation for each client, got %" PRIu64,
 			o->region, least, size);
+	if (o->is_checked)
+		main_judge_start(o, CHECK_LINE, main_checked_by(o));
+	else if (o->kind == LOAD_UIO)
+		main_judge_start(o, UIO_ALIGN, "--kind uio");
 	if (!o->is_checked)
 		return;
-	main_judge_start(o);
 	if (size > VERIFY_MOST)
 		cli_usage("--region %s: expected up to 4G with %s, got %" PRIu64
 			  " bytes: name a part of it, such as %.32s:0+4G",
@@ -249,9 +255,10 @@ static void
 main_open(struct load *l, struct load_client *c, const struct weft_attach_opts *room)
 {
 	const struct load_options *o = &l->opt;
-	const int flags = o->is_checked || o->op == LOAD_MIX ? WEFT_READ | WEFT_WRITE
-	                  : o->op == LOAD_READ               ? WEFT_READ
-	                                                     : WEFT_WRITE;
+	const int rights = o->is_checked || o->op == LOAD_MIX ? WEFT_READ | WEFT_WRITE
+	                   : o->op == LOAD_READ               ? WEFT_READ
+	                                                      : WEFT_WRITE;
+	const int flags = o->kind == LOAD_UIO ? rights | (int)WEFT_UIO : rights;
 	struct weft_region_info info;
 	int rc = reach_attach(o->node, o->socket, room, &c->w);
 

@@ -21,10 +21,11 @@ run() {
 # holds WHAT EXPRESSION: of the JSON in out
 holds() { json out "$2" | grep -qx True || die "$1: not $2: $(cat out)"; }
 
-serve() { # MODE: a daemon that has all of a fabric
+serve() { # MODE [CXL.IO]: a daemon that has all of a fabric, with that many packets of CXL.io
 	cat >"$topology" <<-Y
 	fabric: load
 	mode: $1
+	defaults: {cxl_io: ${2:-0}}
 	segments:
 	  - {target: g0}
 	  - {interleave: {ways: 2, granularity: 1K, targets: [g1, g2]}, size: 2M}
@@ -69,7 +70,7 @@ other() {
 }
 
 for mode in rxl cxl; do
-	serve $mode
+	serve $mode 64
 	striped=$(ctl list --json | json /dev/stdin '[r["name"] for r in o["regions"] if r["granule"]][0]')
 	for op in read write mix; do
 		run "$mode: $op" --region g0 --op $op --verify --ops 3000 --seed 7
@@ -89,6 +90,17 @@ for mode in rxl cxl; do
 	holds "$mode: unlike sizes" 'o["verified"] == 0 and o["failed"] == 0 and abs(o["ops"] / o["ops_per_s"] - o["seconds"]) < 0.001'
 	run "$mode: few blocks" --region "g0:1M+512" --op mix --verify --depth 64 --clients 2 --ops 3000
 	holds "$mode: few blocks" 'o["ops"] == 3000 and o["verified"] == o["read"]["ops"] + 8'
+	# By UIO, also where targets take turns and where requests begin within lines; and both kinds beside each other.
+	for op in read write mix; do
+		run "$mode: UIO, $op" --kind uio --region "$striped" --op $op --size 4K --clients 2 --verify --ops 1000
+		holds "$mode: UIO, $op" 'o["kind"] == "uio" and o["ops"] == 1000 and o["read_back"] and
+			o["mismatches"] == o["lost"] == o["failed"] == 0 and o["verified"] == 64 * o["read"]["ops"] + 2 ** 21 // 64'
+	done
+	load --region g0:0+512K --op mix --verify --ops 2000 --json - >beside &
+	pid=$!
+	run "$mode: UIO of few bytes" --kind uio --region g0:0x80004+512 --op mix --size 12 --ops 2000
+	holds "$mode: UIO of few bytes" 'o["ops"] == 2000 and o["failed"] == 0'
+	wait $pid || die "$mode: reads and writes beside UIO: $(cat beside)"
 	# Blocks with signatures: all are right but those that were spoiled, and these are found.
 	for op in read write mix; do
 		run "$mode: blocks, $op" --kind transfer --region "$striped" --op $op --ops 1000
@@ -120,6 +132,7 @@ for mode in rxl cxl; do
 done
 
 serve rxl
+refuses 'host h0 has no UIO: its topology wants defaults: {cxl_io: 64}' "$app/weft-load" --node h0 --region g0 --kind uio
 # A byte of a block that another has written is found, and where its block begins.
 for seconds in 0.25 1 4 16; do
 	ctl fill g0 0x2000 64 0x5a
@@ -199,9 +212,8 @@ misused '--size: expected whole blocks of 512 bytes for --block crc64:512, got 1
 	--block crc64:512 --size 1000
 misused '--block sha1:512: expected none, crc32' "$l" --region g0 --kind transfer --block sha1:512
 misused '--block: expected a block and its signature' "$l" --region g0 --kind transfer --block none
-for kind in uio move; do
-	misused "--kind $kind: programs have reads and writes of CXL.mem; a daemon sends the others" "$l" --kind $kind --region g0
-done
+misused "--kind move: programs have reads and writes; pages move by themselves" "$l" --kind move --region g0
+misused '--size: expected a multiple of 4 bytes with --kind uio, got 6' "$l" --region g0 --kind uio --size 6
 misused '--kind: expected one of mem, uio, transfer, move, got "x"' "$l" --kind x
 misused '--op: expected one of read, write, mix, got "trim"' "$l" --op trim
 misused '--mix: expected --op mix, got --op write' "$l" --region g0 --op write --mix 5
@@ -230,7 +242,8 @@ export WEFT_STUB=$work/mem
 truncate -s 1M mem
 misused 'g9: no such region' "$l" --region g9
 misused 'not within the region' "$l" --region g0:1M+64
-misused '--region g0:32+1K: expected it to begin at a line of 64 bytes' "$l" --region g0:32+1K --verify
+misused '--region g0:32+1K: expected it to begin at a multiple of 64 bytes' "$l" --region g0:32+1K --verify
+misused '--region g0:2+1K: expected it to begin at a multiple of 4 bytes with --kind uio' "$l" --region g0:2+1K --kind uio
 misused 'expected 256 bytes or more, an operation for each client, got 64' "$l" --region g0:0+64 --size 256
 refuses 'r0: no right to it' "$l" --region r0 --op write
 "$l" --region r0 --ops 100 >out || die "memory that may only be read cannot be read"
