@@ -26,6 +26,7 @@ enum {
 	CTL_LIMIT = 128,
 	CTL_PLAN = 256,
 	CTL_CCI = 512,
+	CTL_DOCTOR = 1024,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
@@ -45,6 +46,8 @@ struct ctl_options {
 	double watch_s; /* 0: once */
 	uint64_t limit; /* bytes of a capture; 0: none */
 	const char *server;
+	const char *topology; /* NULL: none */
+	const char *root; /* NULL: "/" */
 	bool follows;
 	bool is_json;
 	bool is_forced;
@@ -116,6 +119,9 @@ int operate_reload(struct ctl *c);
 int operate_log(struct ctl *c);
 int operate_capture_start(struct ctl *c);
 int operate_capture_stop(struct ctl *c);
+
+/* This machine. */
+int doctor_see(struct ctl *c);
 
 /* The fabric manager. */
 int fm_show(struct ctl *c);

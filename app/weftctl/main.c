@@ -56,6 +56,8 @@ static const struct ctl_verb verbs[] = {
 		CTL_DAEMONS | CTL_LIMIT | CTL_JSON, .run = operate_capture_start },
 	{ "capture", "stop", "PORT", "end that", CTL_DAEMONS | CTL_JSON,
 		.run = operate_capture_stop },
+	{ "doctor", "", "", "what of this machine would be in the way, and what mends it",
+		CTL_DOCTOR | CTL_JSON, .failure = CLI_USAGE, .run = doctor_see },
 	{ "fm", "show", "WHAT", "found: fabric, switch, port, pid, route, gfd, extents, events",
 		CTL_JSON, .run = fm_show },
 	{ "fm", "path", "FROM TO", "nodes on the way, by the switches' tables", CTL_JSON,
@@ -119,6 +121,12 @@ static const struct cli_option options[] = {
 	{ "limit", "SIZE", NULL, "capture start: the file ends at that size, such as 100M",
 		CLI_SIZE(limit, 4096, "a size of 4096 bytes or more, such as 100M"),
 		.tags = CTL_LIMIT },
+	{ CLI_SECTION("doctor") },
+	{ "topology", "FILE", NULL,
+		"look only at what nodes of this machine (or --node) need by this file",
+		CLI_TEXT(topology), .tags = CTL_DOCTOR },
+	{ "root", "DIR", NULL, "look at the files of a machine that are below this folder",
+		CLI_TEXT(root), .tags = CTL_DOCTOR },
 	{ CLI_SECTION("fm drain, fm undrain") },
 	{ "plan", NULL, NULL, "only say which commands would be sent", CLI_FLAG(is_plan),
 		.tags = CTL_PLAN },
@@ -129,7 +137,8 @@ static const struct cli_option options[] = {
 		CLI_NUMBER(cci_host, 1, 0xFFE), .tags = CTL_CCI },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,
-		"print JSON: mem list, read, cmp and bench, and all of daemons and of fm; events: "
+		"print JSON: mem list, read, cmp and bench, doctor, and all of daemons and of fm; "
+		"events: "
 		"an object "
 		"a line",
 		CLI_FLAG(is_json), .tags = CTL_JSON },
@@ -149,13 +158,15 @@ static const struct cli_program program = {
 		"machine; change them, measure them.",
 	.details = verb_lines,
 	.status = "the fabric, the daemon or an output refuses, or if mem cmp finds a difference "
-		  "(which ends with 2 if it cannot compare)",
+		  "(which ends with 2 if it cannot compare), or if "
+		  "doctor finds something in the way (2 if it cannot look)",
 	.examples = "  weftctl mem list\n"
 		    "  weftctl --node h0 mem read g0 0x1000 256\n"
 		    "  weftctl mem fill g0 0 64M 0xff\n"
 		    "  weftctl mem dump g0 g0.bin\n"
 		    "  weftctl show nodes --watch 1\n"
-		    "  weftctl events --follow\n",
+		    "  weftctl events --follow\n"
+		    "  weftctl doctor --topology lab.yaml\n",
 	CLI_OPTIONS(options),
 	.operands = verb_words,
 };

@@ -14,6 +14,51 @@ misused 'expected WHAT, got 0' "$app/weftctl" show
 misused '--watch: expected an option of events' "$app/weftctl" events --watch 1
 misused 'seconds of 0.1 to 3600' "$app/weftctl" show nodes --watch 0
 
+# doctor: a machine of files, with and without a fault; nothing there is written.
+mkdir -p m/proc/sys/kernel m/sys/class/net/lab0 m/sys/devices/system/clocksource/clocksource0 m/proc/self m/run/systemd/timesync
+echo lab1 >m/proc/sys/kernel/hostname
+echo tsc >m/sys/devices/system/clocksource/clocksource0/current_clocksource
+echo 'flags : constant_tsc' >m/proc/cpuinfo
+echo 'CapEff: 000001ffffffffff' >m/proc/self/status
+touch m/run/systemd/timesync/synchronized
+echo 0x1003 >m/sys/class/net/lab0/flags
+echo 1500 >m/sys/class/net/lab0/mtu
+cat >doctor.yaml <<-'Y'
+	fabric: lab
+	nodes:
+	  - {name: s0, kind: switch, server: lab1, pid: 0x010}
+	  - {name: h0, kind: host, server: lab2, pid: 0x101}
+	  - {name: g0, kind: gfd, server: lab2, pid: 0x200}
+	links:
+	  - {a: s0, b: h0, driver: af_packet, a_port: {netif: lab0, mtu: 1500}, b_port: {netif: lab0, mtu: 1500}}
+	  - {a: s0, b: g0, driver: af_packet, a_port: {netif: lab0, mtu: 1500}, b_port: {netif: lab1, mtu: 1500}}
+Y
+sed -i '/b: g0/s/netif: lab0/netif: lab2/' doctor.yaml
+cp -r m/sys/class/net/lab0 m/sys/class/net/lab2
+find m -printf '%p %M %T@\n' >before
+ctl doctor --root m --topology doctor.yaml >out || die "doctor finds on a good machine: $(cat out)"
+same 'doctor of a good machine' 'lab1, for s0: 0 in the way (0 stop a node, 0 slow it), 15 good, 0 unknown' "$(tail -n 1 out)"
+same 'what doctor wrote' '' "$(find m -printf '%p %M %T@\n' | diff before -)"
+echo 1400 >m/sys/class/net/lab2/mtu
+status=0
+ctl doctor --root m --topology doctor.yaml --json >out || status=$?
+same 'doctor of a bad MTU' "1 ['s0.1', 'stops', 'sudo ip link set lab2 mtu 1500']" "$status $(json out \
+	'[[f["port"], f["level"], f["fix"]] for f in o["findings"] if f["level"] != "good"][0]')"
+rm m/sys/devices/system/clocksource/clocksource0/current_clocksource
+echo 1500 >m/sys/class/net/lab2/mtu
+status=0
+ctl doctor --root m --topology doctor.yaml >out || status=$?
+same 'doctor that cannot look' 2 $status
+misused 'expected a folder with proc and sys' "$app/weftctl" doctor --root m/run
+misused 'Not a directory' "$app/weftctl" doctor --root before
+misused 'nonesuch.yaml: cannot open: No such file' "$app/weftctl" doctor --topology nonesuch.yaml
+misused 'lab9' "$app/weftctl" doctor --root m --topology doctor.yaml --node lab9
+misused '--node: expected --topology' "$app/weftctl" doctor --node h0
+misused '--root: expected an option of show' "$app/weftctl" show nodes --root m
+# This machine, whatever it is like.
+ctl doctor >out || true
+grep -qE ': [0-9]+ in the way \([0-9]+ stop a node, [0-9]+ slow it\), [0-9]+ good, [0-9]+ unknown$' out || die "doctor: $(cat out)"
+
 # Two daemons of one fabric, joined by memif; h0 writes and reads all the time.
 lab() {
 	cat <<-Y
