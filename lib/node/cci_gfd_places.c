@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Where the DMPs and DC regions of a GFD lie (4902h, 4903h, 4905h, 4906h). */
+/*
+ * Where the DMPs and DC regions of a GFD lie (4902h, 4903h, 4905h, 4906h). Decode lengths count
+ * 256 MB, all else bytes (fabric.md section 1.7).
+ */
 
 #include "cci_gfd_priv.h"
 
 #include <errno.h>
+
+#define PLACES_UNITS_MAX (UINT64_MAX >> CCI_GFD_UNIT_LOG2)
 
 static struct weft_cci_region
 places_entry(const struct weft_gfam_region *r, unsigned int idx, uint8_t san)
 {
 	return (struct weft_cci_region){
 		.base = r->base,
-		.decode_len = r->decode_len,
+		.decode_len = r->decode_len >> CCI_GFD_UNIT_LOG2,
 		.len = r->len,
 		.blk = r->block,
 		.flags = r->flags,
@@ -63,14 +68,17 @@ CCI_GFD_ROW(cci_gfd_set_region)
 
 	(void)who;
 	(void)rsp;
+	if (rc == 0 && in.decode_len > PLACES_UNITS_MAX)
+		rc = -EINVAL;
 	if (rc != 0)
 		return cci_gfd_rc(rc);
 	next = g->world->begin(g->world_arg);
 	if (next == NULL)
 		return WEFT_CCI_INTERNAL_ERROR;
-	r = (struct weft_gfam_region){
-		.base = in.base, .decode_len = in.decode_len, .len = in.len, .block = in.blk
-	};
+	r = (struct weft_gfam_region){ .base = in.base,
+		.decode_len = in.decode_len << CCI_GFD_UNIT_LOG2,
+		.len = in.len,
+		.block = in.blk };
 	rc = weft_gfam_dc_set_region(g->dc, next, in.id, &r);
 	if (rc == 0) {
 		g->region_san[in.id] = in.decode_len == 0 ? 0 : in.san;
@@ -120,7 +128,7 @@ places_set_dmps(struct weft_gfam *next, const struct weft_cci_set_dmps_req *in)
 		rc = weft_gfam_set_dmp(next, in->start + i, 0, 0, 0);
 	for (unsigned int i = 0; i < in->n && rc == 0; i++) {
 		weft_cci_get_region(in->dmp, i, &e);
-		rc = e.len != e.decode_len
+		rc = e.decode_len > PLACES_UNITS_MAX || e.len != e.decode_len << CCI_GFD_UNIT_LOG2
 		             ? -EINVAL
 		             : weft_gfam_set_dmp(next, in->start + i, e.base, e.len, e.blk);
 	}

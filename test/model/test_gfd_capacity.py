@@ -21,8 +21,8 @@ class Rules(unittest.TestCase):
 
     def setUp(self):
         self.device = Device()
-        self.fm(0x4903, id=0, blk=BLOCK, base=0, decode_len=g.STEP, len=g.STEP)
-        self.fm(0x4903, id=1, blk=BLOCK, base=2048 * MB, decode_len=g.STEP, len=g.STEP)
+        self.fm(0x4903, id=0, blk=BLOCK, base=0, decode_len=1, len=g.STEP)
+        self.fm(0x4903, id=1, blk=BLOCK, base=2048 * MB, decode_len=1, len=g.STEP)
 
     def fm(self, opcode, want=0, **values):
         got = self.device.answer("fm", 1, cci.ask(opcode, **values))

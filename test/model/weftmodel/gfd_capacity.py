@@ -237,20 +237,21 @@ class Machine:
         if q["id"] >= len(self.regions):
             return {INPUT}
         old = self.regions[q["id"]]
-        if old and any(within(d, 1, old["base"], old["decode_len"]) for d, _ in self.taken()):
+        if old and any(within(d, 1, old["base"], old["decode_len"] * STEP) for d, _ in self.taken()):
             bad |= {INPUT, RETRY, cci.BUSY}
         if q["decode_len"] == 0 or q["len"] == 0:
             maybe.add(INPUT)                # does it take the region away? not said
             return maybe | (bad or {OK})
+        decode = q["decode_len"] * STEP     # counted in 256 MB, all else in bytes
         dmp = next((d for d in self.dmps if d["len"] and
-                    within(q["base"], q["decode_len"], d["base"], d["len"])), None)
-        others = [(r["base"], r["decode_len"]) for i, r in enumerate(self.regions)
+                    within(q["base"], decode, d["base"], d["len"])), None)
+        others = [(r["base"], r["decode_len"] * STEP) for i, r in enumerate(self.regions)
                   if r and i != q["id"]]
         if not dmp or not dmp["flags"] & DYNAMIC or q["blk"] != dmp["blk"] or \
                 not power(q["blk"]) or q["blk"] < 64 or q["base"] % q["blk"] or \
-                q["decode_len"] % STEP or q["len"] % q["blk"] or q["len"] > q["decode_len"]:
+                q["len"] % q["blk"] or q["len"] > decode:
             bad.add(INPUT)
-        if not apart(others + [(q["base"], q["decode_len"])]):
+        if not apart(others + [(q["base"], decode)]):
             bad.add(INPUT)
         if q["base"] % STEP:
             maybe.add(INPUT)
@@ -280,7 +281,7 @@ class Machine:
             elif d["base"] % d["blk"] or d["len"] % d["blk"]:
                 maybe.add(INPUT)
             if d["flags"] != old["flags"] or d["idx"] != i or d["san"] or \
-                    d["decode_len"] not in (0, d["len"]):
+                    d["decode_len"] * STEP not in (0, d["len"]):
                 maybe |= {INPUT, UNSUPPORTED}
             if d["len"] != old["len"] or d["blk"] != old["blk"]:
                 maybe |= {INPUT, EXHAUSTED}     # what the medium holds, how long an MGT is

@@ -30,7 +30,7 @@ class Drawn(Judge):
             for at, steps in ((0, 1), (g.STEP, 2)):
                 if number < len(self.m.regions) and at + steps * g.STEP <= dmp["len"]:
                     self.set_region(id=number, blk=dmp["blk"], base=dmp["base"] + at,
-                                    decode_len=steps * g.STEP,
+                                    decode_len=steps,
                                     len=max(steps * g.STEP // dmp["blk"] * dmp["blk"], dmp["blk"]))
                     number += 1
 
@@ -175,7 +175,7 @@ class Drawn(Judge):
                            len(self.m.regions), 255)[0 if odd > 2 else 1:]),
             blk=blk if odd != 1 else rng.choice((0, 32, blk + 64)), san=rng.choice((0, 0, 1)),
             base=base + (rng.choice((64, STEP_HALF)) if odd == 2 else 0),
-            decode_len=length + (64 if odd == 3 else 0),
+            decode_len=length // g.STEP if odd != 3 else rng.choice((1 << 36, 2**64 - 1)),
             len=(length + (blk if odd == 4 else 64 if odd == 5 else 0)) if odd != 6 else blk or 64)
 
     def draw_dmp(self):
@@ -194,7 +194,7 @@ class Drawn(Judge):
         elif odd == 4:
             self.set_dmps(len(self.m.dmps), [row])
             return
-        row["decode_len"] = row["len"]
+        row["decode_len"] = row["len"] // g.STEP
         self.set_dmps(i, [row])
 
     def draw_sat(self):

@@ -14,7 +14,7 @@ BLOCK = 64 * MB
 
 
 def dmp(number, base, length, flags):
-    return {"base": base, "decode_len": length, "len": length, "blk": BLOCK, "flags": flags,
+    return {"base": base, "decode_len": length // g.STEP, "len": length, "blk": BLOCK, "flags": flags,
             "idx": number, "san": 0}
 
 

@@ -262,10 +262,10 @@ WEFT_TEST(regions_and_dmps_are_read_and_placed)
 		.blk = MB,
 		.san = 1,
 		.base = 3 * GB / 2,
-		.decode_len = GB / 4,
+		.decode_len = 1,
 		.len = 2 * MB };
 	const struct weft_cci_region moved = {
-		.base = 8 * GB, .decode_len = GB, .len = GB, .blk = 64 * MB, .san = 1
+		.base = 8 * GB, .decode_len = 4, .len = GB, .blk = 64 * MB, .san = 1
 	};
 	struct weft_cci_get_dc_regions_rsp r;
 	struct weft_cci_region e;
@@ -304,7 +304,7 @@ WEFT_TEST(regions_and_dmps_are_read_and_placed)
 	assert_int_equal(rsp_len, 4 + 2 * WEFT_CCI_REGION_LEN);
 	weft_cci_get_region(DATA + 4, 0, &e);
 	assert_int_equal(e.base, 8 * GB);
-	assert_int_equal(e.decode_len, GB);
+	assert_int_equal(e.decode_len, 4);
 	assert_int_equal(e.blk, 64 * MB);
 	b[3] = 2; /* beyond the last */
 	assert_int_equal(send(fm, WEFT_CCI_SET_DMPS, b, sizeof(b)), WEFT_CCI_INVALID_INPUT);
