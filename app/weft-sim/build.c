@@ -208,7 +208,7 @@ build_access(struct sim *s, struct sim_node *n)
 
 	if (!weft_node_has_access(&n->node.cfg))
 		return;
-	rc = weft_node_make_access(&n->node.cfg, s->topo, &n->access);
+	rc = weft_node_make_access(&n->node.cfg, s->topo, NULL, &n->access);
 	if (rc != 0)
 		build_fail(s, "rights", n, rc);
 	weft_gfam_publish(&n->access_now, n->access);

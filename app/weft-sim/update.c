@@ -112,7 +112,7 @@ update_prepare_tables(struct sim_node *n, struct update_node *u, const struct we
 	u->spare->generation++;
 	update_fail(n, weft_node_set_tables(u->spare, &n->node.cfg, next));
 	if (n->access != NULL)
-		update_fail(n, weft_node_make_access(&n->node.cfg, next, &u->next));
+		update_fail(n, weft_node_make_access(&n->node.cfg, next, NULL, &u->next));
 }
 
 static void

@@ -55,6 +55,7 @@ static struct {
 	struct cci_component *component;
 	struct cci_conn conn[CCI_CONNS];
 	uint64_t requests, garbage, turned_away, silent;
+	uint64_t reports, reports_kept_back; /* of components that have ended */
 } cci;
 
 static void
@@ -79,6 +80,15 @@ cci_listen(struct cci_component *c, const char *folder)
 	return c->fd < 0 ? c->fd : 0;
 }
 
+/* What a component has beside its socket. No lcore that could make reports runs, or it has none. */
+static void
+cci_forget(struct cci_component *c)
+{
+	c->node->rights.guard.report = NULL;
+	free(c->reports);
+	c->reports = NULL;
+}
+
 static int
 cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 {
@@ -93,6 +103,8 @@ cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 		if (rc != 0 && d->cfg.cci_is_given)
 			return weft_errorf(err, err_len, rc, "node %s: CCI socket %s: %s",
 				c->node->topo->name, c->path, strerror(-rc));
+		if (rc != 0)
+			cci_forget(c);
 		cci.n += rc == 0;
 	}
 	return 0;
@@ -256,6 +268,7 @@ cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, si
 	who.pid = cci_manager(k, packet + head, len - head);
 	if (head == CCI_HOST_HEAD)
 		who = (struct weft_cci_caller){ WEFT_CCI_HOST, weft_get_le16(packet + CCI_HEAD) };
+	k->to->gfd.dc = k->to->node->rights.lists; /* SIGHUP makes others */
 	n = weft_cci_component_run(&k->to->component, &who, packet + head, len - head, out + head,
 		sizeof(out) - head, node_now_ns());
 	if (n == 0) {
@@ -316,6 +329,8 @@ cci_serve(struct daemon *d, unsigned int ms)
 	const uint64_t until_ns = now_ns + ms * UINT64_C(1000000);
 
 	cci_close_silent(now_ns);
+	for (unsigned int i = 0; i < cci.n; i++)
+		cci_gfd_send_reports(&cci.component[i], now_ns);
 	for (; now_ns < until_ns; now_ns = node_now_ns()) {
 		/* At least one: what is left of a millisecond is not polled for. */
 		if (cci_wait(p, (int)((until_ns - now_ns + 999999) / 1000000)) < 0)
@@ -332,9 +347,18 @@ cci_serve(struct daemon *d, unsigned int ms)
 json_t *
 cci_json(void)
 {
-	return json_pack("{s:i, s:I, s:I, s:I, s:I}", "components", (int)cci.n, "requests",
-		(json_int_t)cci.requests, "garbage", (json_int_t)cci.garbage, "turned_away",
-		(json_int_t)cci.turned_away, "silent", (json_int_t)cci.silent);
+	uint64_t sent = cci.reports, kept_back = cci.reports_kept_back;
+
+	for (unsigned int i = 0; cci.component != NULL && i < cci.n; i++) {
+		const struct cci_reports *q = cci.component[i].reports;
+
+		sent += q == NULL ? 0 : q->sent;
+		kept_back += q == NULL ? 0 : q->kept_back + q->dropped;
+	}
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "components", (int)cci.n,
+		"requests", (json_int_t)cci.requests, "garbage", (json_int_t)cci.garbage,
+		"turned_away", (json_int_t)cci.turned_away, "silent", (json_int_t)cci.silent,
+		"reports", (json_int_t)sent, "reports_kept_back", (json_int_t)kept_back);
 }
 
 void
@@ -344,6 +368,15 @@ cci_fini(void)
 		if (cci.conn[i].fd >= 0)
 			cci_close(&cci.conn[i]);
 	cci_exit();
+	/* No lcore runs any more, but nodes say goodbye yet. */
+	for (unsigned int i = 0; i < cci.n; i++) {
+		struct cci_component *c = &cci.component[i];
+
+		cci.reports += c->reports == NULL ? 0 : c->reports->sent;
+		cci.reports_kept_back +=
+			c->reports == NULL ? 0 : c->reports->kept_back + c->reports->dropped;
+		cci_forget(c);
+	}
 	free(cci.component);
 	cci.component = NULL;
 }

@@ -10,7 +10,20 @@
 #define CCI_H
 
 #include "daemon.h"
+#include "weft_cci_gfd.h"
 #include "weft_cci_switch.h"
+
+#define CCI_REPORTS 64
+
+/** Reports of a GFD on their way: the lcore that serves it puts, the control thread takes. */
+struct cci_reports {
+	uint32_t put, taken;
+	uint64_t dropped; /* there was no room; by the lcore */
+	uint64_t next_ns;
+	unsigned int n_sent; /* until then */
+	uint64_t sent, kept_back;
+	struct weft_gfam_report report[CCI_REPORTS];
+};
 
 /** A component that runs here. */
 struct cci_component {
@@ -19,6 +32,8 @@ struct cci_component {
 	char path[108];
 	struct weft_cci_component component;
 	struct weft_cci_switch sw; /* of a switch */
+	struct weft_cci_gfd gfd; /* of a GFD with tables of rights */
+	struct cci_reports *reports; /* likewise; NULL: it makes none */
 };
 
 /** Of enum cci_mode. */
@@ -46,5 +61,13 @@ bool cci_is_requester(const struct daemon *d, uint16_t pid);
 
 /** A component has something to tell its primary manager. */
 void cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len);
+
+/* --- cci_gfd.c --- */
+
+/** Rows of a GFD, if it has rights to be commanded. 0, or -ENOMEM. */
+int cci_begin_gfd(struct cci_component *c, struct weft_cci_component_cfg *cfg);
+
+/** Tell the primary manager of accesses that failed. Control thread. */
+void cci_gfd_send_reports(struct cci_component *c, uint64_t now_ns);
 
 #endif /* CCI_H */

@@ -173,7 +173,6 @@ cci_begin(struct cci_component *c, struct node *n)
 {
 	const struct daemon *d = n->daemon;
 	struct weft_cci_component_cfg cfg = {
-		.type = WEFT_CCI_TYPE_GFD,
 		.did = cci_device_id(n->topo),
 		.serial = cci_serial(n->topo),
 		.pid = d->topo->access.management == WEFT_TOPO_MANAGED_BY_FM ? WEFT_CCI_NO_PID
@@ -189,7 +188,9 @@ cci_begin(struct cci_component *c, struct node *n)
 	c->node = n;
 	if (n->topo->kind == WEFT_TOPO_SWITCH)
 		rc = cci_begin_switch(c, &cfg);
-	else if (n->topo->kind != WEFT_TOPO_GFD)
+	else if (n->topo->kind == WEFT_TOPO_GFD)
+		rc = cci_begin_gfd(c, &cfg);
+	else
 		return -ENOTSUP;
 	return rc != 0 ? rc : weft_cci_component_init(&c->component, &cfg);
 }

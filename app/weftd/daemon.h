@@ -141,6 +141,8 @@ struct node {
 	struct node_rights { /* of memory that not everybody may reach; else all zeros */
 		struct weft_gfam *live;
 		struct weft_gfam *next; /* made but not in force, or no longer */
+		struct weft_gfam_dc *lists; /* GFD: its capacity, by the control thread */
+		struct weft_gfam_dc *next_lists; /* as next */
 		struct weft_gfam_log *log;
 		struct weft_gfam_ref now;
 		struct weft_gfam_checker guard;
@@ -590,28 +592,6 @@ void transfers_text(const struct node *n);
 
 /** Those that ended other than their `expect` says, a line each on standard error. */
 void transfers_say_faults(const struct node *n);
-
-/* --- fabric.c: the topology's address space, rights and routes as tables --- */
-
-/** Put the node's first tables in force: DRT, and at a host or GFD an edge port. 0, or -errno. */
-int fabric_tables(struct node *n, char *err, size_t err_len);
-
-/**
- * Tables of decoders, groups and rights, and the guard that asks them: of a GFD, a host that offers
- * memory (its windows are the groups), or a device with memory. 0, or -errno.
- */
-int fabric_access(struct node *n, char *err, size_t err_len);
-
-void fabric_fini(struct node *n);
-
-/** Make the tables that @p t asks for, beside those in force. Control thread. 0, or -errno. */
-int fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len);
-
-/** Put them in force, if they differ. */
-bool fabric_publish(struct node *n);
-
-/** Once nobody reads the old ones, or to give the prepared ones up: free them. */
-void fabric_free_retired(struct node *n);
 
 /* --- check.c --- */
 

@@ -3,11 +3,14 @@
 
 /* Tables of nodes (lib/node/tables.c), put in force. */
 
-#include "daemon.h"
+#include "fabric.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define FABRIC_EXTENTS 1024 /* of a GFD, beside those of the file */
+#define FABRIC_TAGS 1024
 
 static int
 fabric_fail(const struct node *n, const char *what, int rc, char *err, size_t err_len)
@@ -39,6 +42,28 @@ fabric_tables(struct node *n, char *err, size_t err_len)
 	return 0;
 }
 
+/*
+ * Lists of the capacity of a GFD, which commands may change: NULL with 0 for what is no GFD, and
+ * for one whose file names more ranges than lists hold.
+ */
+static int
+fabric_make_lists(const struct node *n, const struct weft_topo *t, struct weft_gfam_dc **out)
+{
+	struct weft_gfam_dc_cfg cfg = { .extents = FABRIC_EXTENTS, .tags = FABRIC_TAGS };
+	void *mem;
+
+	*out = NULL;
+	for (uint16_t i = 0; i < t->access.n_ranges; i++)
+		cfg.extents = (uint16_t)(cfg.extents + (t->access.range[i].gfd == n->index));
+	if (n->topo->kind != WEFT_TOPO_GFD || weft_gfam_dc_size(&cfg) == 0)
+		return 0;
+	mem = malloc(weft_gfam_dc_size(&cfg));
+	if (mem == NULL)
+		return -ENOMEM;
+	*out = weft_gfam_dc_init(mem, &cfg);
+	return 0;
+}
+
 int
 fabric_access(struct node *n, char *err, size_t err_len)
 {
@@ -48,8 +73,9 @@ fabric_access(struct node *n, char *err, size_t err_len)
 	if (!weft_node_has_access(&n->node->cfg))
 		return 0;
 	n->rights.log = calloc(1, sizeof(*n->rights.log));
-	rc = n->rights.log == NULL ? -ENOMEM
-	                           : weft_node_make_access(&n->node->cfg, t, &n->rights.live);
+	rc = n->rights.log == NULL ? -ENOMEM : fabric_make_lists(n, t, &n->rights.lists);
+	if (rc == 0)
+		rc = weft_node_make_access(&n->node->cfg, t, n->rights.lists, &n->rights.live);
 	if (rc != 0)
 		return fabric_fail(n, "tables of rights", rc, err, err_len);
 	weft_gfam_publish(&n->rights.now, n->rights.live);
@@ -60,6 +86,47 @@ fabric_access(struct node *n, char *err, size_t err_len)
 	return 0;
 }
 
+struct weft_gfam *
+fabric_copy_access(struct node *n)
+{
+	const struct weft_gfam *live = n->rights.live;
+
+	if (n->rights.next == NULL)
+		n->rights.next = n->node->cfg.world->alloc(
+			n->node->cfg.world_arg, weft_gfam_size(weft_gfam_cfg(live)));
+	return n->rights.next == NULL ? NULL : weft_gfam_copy(n->rights.next, live);
+}
+
+void
+fabric_publish_access(struct node *n)
+{
+	struct weft_gfam *old = n->rights.live;
+
+	weft_gfam_publish(&n->rights.now, n->rights.next);
+	n->rights.live = n->rights.next;
+	n->rights.next = old;
+}
+
+/* Where a manager gives out memory, the file says only where it is for hosts. */
+static int
+fabric_prepare_access(struct node *n, const struct weft_topo *t)
+{
+	struct weft_gfam *next;
+	int rc;
+
+	fabric_free_retired(n);
+	if (t->access.management == WEFT_TOPO_MANAGED_BY_FM && n->rights.lists != NULL) {
+		next = fabric_copy_access(n);
+		return next == NULL ? -ENOMEM : weft_node_set_decoders(next, &n->node->cfg, t);
+	}
+	rc = fabric_make_lists(n, t, &n->rights.next_lists);
+	if (rc == 0 && (n->rights.next_lists == NULL) != (n->rights.lists == NULL))
+		rc = -E2BIG;
+	return rc != 0 ? rc
+	               : weft_node_make_access(
+				 &n->node->cfg, t, n->rights.next_lists, &n->rights.next);
+}
+
 int
 fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len)
 {
@@ -68,7 +135,7 @@ fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_
 	if (rc != 0)
 		return fabric_fail(n, "routing tables", rc, err, err_len);
 	if (n->rights.live != NULL)
-		rc = weft_node_make_access(&n->node->cfg, t, &n->rights.next);
+		rc = fabric_prepare_access(n, t);
 	return rc == 0 ? 0 : fabric_fail(n, "tables of rights", rc, err, err_len);
 }
 
@@ -89,12 +156,14 @@ fabric_publish(struct node *n)
 	if (is_changed)
 		weft_tables_commit(&n->tables);
 	if (n->rights.next != NULL && weft_gfam_differs(n->rights.live, n->rights.next)) {
-		struct weft_gfam *old = n->rights.live;
-
 		is_changed = true;
-		weft_gfam_publish(&n->rights.now, n->rights.next);
-		n->rights.live = n->rights.next;
-		n->rights.next = old;
+		fabric_publish_access(n);
+	}
+	if (n->rights.next_lists != NULL) {
+		struct weft_gfam_dc *old = n->rights.lists;
+
+		n->rights.lists = n->rights.next_lists;
+		n->rights.next_lists = old;
 	}
 	return is_changed;
 }
@@ -104,12 +173,16 @@ fabric_free_retired(struct node *n)
 {
 	fabric_free(n, n->rights.next);
 	n->rights.next = NULL;
+	free(n->rights.next_lists);
+	n->rights.next_lists = NULL;
 }
 
 void
 fabric_fini(struct node *n)
 {
+	fabric_free_retired(n);
 	fabric_free(n, n->rights.live);
+	free(n->rights.lists);
 	free(n->rights.log);
 	if (n->tables.slot.now != NULL)
 		weft_tables_writer_fini(&n->tables);

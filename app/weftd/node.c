@@ -3,7 +3,7 @@
 
 /* What all kinds of node have: tables, kernels, connections, the way out. */
 
-#include "daemon.h"
+#include "fabric.h"
 
 #include <errno.h>
 #include <stdio.h>

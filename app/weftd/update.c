@@ -8,7 +8,7 @@
  */
 
 #include "attach.h"
-#include "daemon.h"
+#include "fabric.h"
 
 #include <errno.h>
 #include <stdio.h>

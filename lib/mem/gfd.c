@@ -118,6 +118,17 @@ gfd_set_line(uint64_t *map, uint64_t dpa, bool on)
 	map[dpa / LINE / 64] = on ? map[dpa / LINE / 64] | bit : map[dpa / LINE / 64] & ~bit;
 }
 
+void
+weft_gfd_heal(struct weft_gfd *g, uint64_t offset, uint64_t lines)
+{
+	const uint64_t first = offset / LINE / 64, n = lines / 64 * sizeof(*g->poison);
+
+	assert(offset % (64 * LINE) == 0 && lines % 64 == 0);
+	memset(&g->poison[first], 0, n);
+	if (g->late.line != NULL)
+		memset(&g->late.line[first], 0, n);
+}
+
 /* What is written is no longer found late. */
 static void
 gfd_set_poison(struct weft_gfd *g, uint64_t dpa, bool poisoned)

@@ -102,6 +102,14 @@ int weft_gfd_set_late(struct weft_gfd *g, double share, uint64_t seed, uint64_t 
 int weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines);
 
 /**
+ * Lines are good again: their owner has zeroed them. By the thread that serves requests.
+ *
+ * @param offset  as above
+ * @param lines   multiple of 64, as @p offset is of 64 lines; all within the memory
+ */
+void weft_gfd_heal(struct weft_gfd *g, uint64_t offset, uint64_t lines);
+
+/**
  * Execute one request and build its reply, which goes to the requester (DPID = the request's SPID).
  *
  * MemRd, MemRdData   MemData, poison if the line is, but for what weft_gfd_set_late() says; beyond

@@ -6,7 +6,7 @@
  * (in cxl mode all on its link); a request waits where its answer would have no room. A share of
  * its reads turns out bad late by `late_poison` of the topology, and so do lines that somebody
  * marks: marks are handed to the thread that polls through a small queue, of one writer at a time
- * and one reader.
+ * and one reader; lines that are good again through one place, of another writer.
  */
 
 #include "node_priv.h"
@@ -30,6 +30,8 @@ struct gfd_state {
 		uint64_t offset;
 		uint64_t lines;
 	} mark[MARKS];
+	struct mark healed; /* the reader's, once it is set */
+	_Atomic bool is_healing; /* set by who writes it, cleared by the reader */
 };
 
 /* A response may be either: with room for both, no request is executed and then not answered. */
@@ -124,11 +126,38 @@ weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines)
 	return 0;
 }
 
+void
+weft_node_heal(struct weft_node *n, uint64_t offset, uint64_t len)
+{
+	struct gfd_state *g = n->state;
+
+	assert(weft_node_is_healed(n));
+	g->healed = (struct mark){ offset, len / WEFT_LINE_LEN };
+	atomic_store_explicit(&g->is_healing, true, memory_order_release);
+}
+
+bool
+weft_node_is_healed(const struct weft_node *n)
+{
+	return !atomic_load_explicit(
+		&((const struct gfd_state *)n->state)->is_healing, memory_order_acquire);
+}
+
+static void
+gfd_heal(struct gfd_state *g)
+{
+	if (!atomic_load_explicit(&g->is_healing, memory_order_acquire))
+		return;
+	weft_gfd_heal(&g->gfd, g->healed.offset, g->healed.lines);
+	atomic_store_explicit(&g->is_healing, false, memory_order_release);
+}
+
 static unsigned int
 gfd_poll(struct weft_node *n, bool may_ask)
 {
 	(void)may_ask;
 	gfd_take_mark(n->state);
+	gfd_heal(n->state);
 	return node_poll_services(n, false);
 }
 

@@ -308,6 +308,20 @@ tables_set_decoders(struct weft_gfam *g, const struct weft_node_cfg *n, const st
 	return rc;
 }
 
+int
+weft_node_set_decoders(
+	struct weft_gfam *g, const struct weft_node_cfg *n, const struct weft_topo *t)
+{
+	static const struct weft_gfam_decoder off[WEFT_GFAM_DECODERS];
+	int rc = 0;
+
+	for (unsigned int h = 0; h < t->n_nodes && rc == 0; h++)
+		if (tables_is_requester(&t->node[h]))
+			rc = weft_gfam_set_gdt(
+				g, WEFT_GFAM_SELF, t->node[h].pid, 0, off, WEFT_GFAM_DECODERS);
+	return rc != 0 ? rc : tables_set_decoders(g, n, t);
+}
+
 /* Which groups of this node are open to another: of a host they are its windows. */
 static uint64_t
 tables_open_groups(const struct weft_node_cfg *n, const struct weft_topo *t, unsigned int other)
@@ -327,6 +341,42 @@ tables_open_groups(const struct weft_node_cfg *n, const struct weft_topo *t, uns
 				vec |= UINT64_C(1) << i;
 	}
 	return vec;
+}
+
+static uint64_t
+tables_dmp_len(const struct weft_node_cfg *n)
+{
+	const struct weft_topo_node *own = tables_of(n);
+	const uint64_t memory = own->kind == WEFT_TOPO_HOST ? own->gim : own->memory;
+
+	return (memory + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
+}
+
+/* The region that all memory of a GFD is in, and what of it groups have by the file. */
+static int
+tables_add_capacity(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_node_cfg *n,
+	const struct weft_topo *t)
+{
+	const uint64_t memory = tables_of(n)->memory;
+	const struct weft_gfam_region region = {
+		.decode_len = tables_dmp_len(n), .len = memory, .block = WEFT_TOPO_BLOCK
+	};
+	struct weft_gfam_dc_done done;
+	int rc = weft_gfam_dc_set_region(dc, g, 0, &region);
+
+	for (unsigned int i = 0; i < t->access.n_ranges && rc == 0; i++) {
+		const struct weft_gfam_range range = { t->access.range[i].base,
+			t->access.range[i].size };
+		const struct weft_gfam_add a = { .group = t->access.range[i].group,
+			.policy = WEFT_GFAM_PRESCRIPTIVE,
+			.len = range.len,
+			.range = &range,
+			.n = 1 };
+
+		if (t->access.range[i].gfd == n->index)
+			rc = weft_gfam_dc_add(dc, g, &a, &done);
+	}
+	return rc;
 }
 
 static int
@@ -350,9 +400,10 @@ tables_set_blocks(struct weft_gfam *g, const struct weft_node_cfg *n, const stru
 }
 
 static int
-tables_set_rights(struct weft_gfam *g, const struct weft_node_cfg *n, const struct weft_topo *t)
+tables_set_rights(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_node_cfg *n,
+	const struct weft_topo *t)
 {
-	int rc = tables_set_blocks(g, n, t);
+	int rc = dc != NULL ? tables_add_capacity(g, dc, n, t) : tables_set_blocks(g, n, t);
 
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
 		if (tables_is_requester(&t->node[i]))
@@ -370,28 +421,30 @@ tables_count_requesters(const struct weft_topo *t)
 	return n;
 }
 
-static uint64_t
-tables_memory(const struct weft_topo_node *n)
+static unsigned int
+tables_groups(const struct weft_node_cfg *n, const struct weft_topo *t, bool may_change)
 {
-	return n->kind == WEFT_TOPO_HOST ? n->gim : n->memory;
-}
-
-int
-weft_node_make_access(
-	const struct weft_node_cfg *n, const struct weft_topo *t, struct weft_gfam **out)
-{
-	const uint64_t len = (tables_memory(tables_of(n)) + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
-	const uint16_t rows = tables_count_requesters(t);
 	const unsigned int groups = tables_of(n)->kind == WEFT_TOPO_GFD    ? t->access.n_groups
 	                            : tables_of(n)->kind == WEFT_TOPO_HOST ? tables_of(n)->n_windows
 	                                                                   : 1;
+	const unsigned int least = may_change ? WEFT_TOPO_FM_GROUPS : 1;
+
+	return groups > least ? groups : least;
+}
+
+int
+weft_node_make_access(const struct weft_node_cfg *n, const struct weft_topo *t,
+	struct weft_gfam_dc *dc, struct weft_gfam **out)
+{
+	const uint64_t len = tables_dmp_len(n);
+	const uint16_t rows = tables_count_requesters(t);
 	const struct weft_gfam_cfg cfg = {
 		.rows = rows == 0 ? 1 : rows,
-		.groups = (uint8_t)(groups == 0 ? 1 : groups),
+		.groups = (uint8_t)tables_groups(n, t, dc != NULL),
 		.dmps = 1,
 		.knobs = WEFT_GFAM_UIO,
 		.blocks = (uint32_t)(len >> BLOCK_LOG2),
-		.media[0].block_sizes = WEFT_TOPO_BLOCK,
+		.media[0] = { WEFT_TOPO_BLOCK, dc != NULL ? WEFT_GFAM_DC | WEFT_GFAM_SHARABLE : 0 },
 	};
 	struct weft_gfam *g;
 	void *mem = n->world->alloc(n->world_arg, weft_gfam_size(&cfg));
@@ -404,7 +457,7 @@ weft_node_make_access(
 	if (rc == 0)
 		rc = tables_set_decoders(g, n, t);
 	if (rc == 0)
-		rc = tables_set_rights(g, n, t);
+		rc = tables_set_rights(g, dc, n, t);
 	if (rc == 0)
 		*out = g;
 	else

@@ -31,6 +31,7 @@
 #include "weft_control.h"
 #include "weft_link.h"
 #include "weft_gfam_access.h"
+#include "weft_gfam_dc.h"
 #include "weft_ingress.h"
 #include "weft_line_state.h"
 #include "weft_load.h"
@@ -501,9 +502,19 @@ int weft_node_set_tables(
 /** Whether the node has memory that not everybody may reach. */
 bool weft_node_has_access(const struct weft_node_cfg *c);
 
-/** Tables of rights by @p t in *@p out, the caller's to free by the world. 0, or -errno. */
-int weft_node_make_access(
-	const struct weft_node_cfg *c, const struct weft_topo *t, struct weft_gfam **out);
+/**
+ * Tables of rights by @p t in *@p out, the caller's to free by the world.
+ *
+ * @param dc  of a GFD whose capacity commands may change: empty lists, which receive it; NULL:
+ *            what @p t says is all that there is
+ * @return 0, or -errno: -ENOSPC if the lists are too short; they are not to be used then
+ */
+int weft_node_make_access(const struct weft_node_cfg *c, const struct weft_topo *t,
+	struct weft_gfam_dc *dc, struct weft_gfam **out);
+
+/** Decoders of a GFD's tables by @p t again, all else as it is. 0, or -errno: half is made. */
+int weft_node_set_decoders(
+	struct weft_gfam *g, const struct weft_node_cfg *c, const struct weft_topo *t);
 
 /* --- links --- */
 
@@ -606,6 +617,14 @@ bool weft_node_is_changing(const struct weft_node *n);
  * time beside that which polls. 0; -ERANGE: not within its memory; -EAGAIN: too many wait.
  */
 int weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines);
+
+/**
+ * Nothing is bad any more in @p len bytes from @p offset on, whole pages of 4 KiB of a GFD's
+ * memory: they were zeroed while nobody could reach them. By one thread beside that which polls,
+ * and only when what it asked for before has been done: weft_node_is_healed().
+ */
+void weft_node_heal(struct weft_node *n, uint64_t offset, uint64_t len);
+bool weft_node_is_healed(const struct weft_node *n);
 
 /**
  * Let a topology's `retry` overrule @p c, which is valid and stays so. What it does not give stays.

@@ -77,6 +77,7 @@ extern const char *const weft_topo_management_words[];
 #define WEFT_TOPO_WAYS 256
 #define WEFT_TOPO_DECODERS 8 /**< segments that may have memory of one GFD */
 #define WEFT_TOPO_GROUPS 64
+#define WEFT_TOPO_FM_GROUPS 31 /**< that a command can name (fabric.md section (b), Q4) */
 #define WEFT_TOPO_WINDOWS 64 /**< of one host */
 #define WEFT_TOPO_BLOCK 4096 /**< unit of groups, windows, regions and shares of segments */
 #define WEFT_TOPO_REGIONS 1024 /**< that the file names */

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""A manager of a live fabric by the CCI sockets of weftd: weftd_cci.py FOLDER flip SECONDS TABLES | fill TABLES.
+"""A manager of a live fabric by the CCI sockets of weftd: weftd_cci.py FOLDER flip SECONDS TABLES | fill TABLES | gfd.
 
 flip reads the tables of all switches into the file TABLES, and then sends the traffic of h0 and g0 by one
-way and the other, in turn. fill writes them to switches that have none. See weftd_cci_test.sh.
+way and the other, in turn. fill writes them to switches that have none. gfd gives and takes memory of g0 and
+listens to its reports. See weftd_cci_test.sh.
 """
 
 import json
@@ -20,7 +21,7 @@ class Component:
     """One component, with a connection of its own."""
 
     def __init__(self, folder, name):
-        self.name, self.tag = name, 0
+        self.name, self.tag, self.reports = name, 0, []
         self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.socket.settimeout(10)
         self.socket.connect('%s/cci-%s.sock' % (folder, name))
@@ -31,6 +32,9 @@ class Component:
         head = bytes((0, self.tag, 0)) + struct.pack('<HI', opcode, len(payload))[:5] + bytes(4)
         self.socket.send(bytes((1, 8, mctp_type, 8)) + head + payload)
         rsp = self.socket.recv(2048)
+        while rsp[4] == 0:  # a request of its own
+            self.reports.append(rsp[4:])
+            rsp = self.socket.recv(2048)
         if rsp[:4] != bytes((1, 8, mctp_type, 0)) or rsp[4] != 1 or rsp[5] != self.tag:
             sys.exit('%s: %04x: got %s' % (self.name, opcode, rsp[:16].hex()))
         return struct.unpack('<H', rsp[12:14])[0], rsp[16:]
@@ -72,8 +76,72 @@ def judge_partners(switches):
                     sys.exit('%s port %d: %s port %d does not lead back' % (s.name, p, far.name, block[1]))
 
 
+def capacity(group, policy, length, extents=b''):
+    """Payload of 4907h, or of 4908h with policy as flags."""
+    head = struct.pack('<HBBQ16sII', group, policy, 0, length, bytes(16), len(extents) // 40, 4)
+    return head + extents
+
+
+def extent(dpa, length):
+    return struct.pack('<QQ24x', dpa, length)
+
+
+def listed(rsp):
+    """Extents of a response to 4904h, 4907h, 4908h."""
+    count = struct.unpack('<I', rsp[8:12])[0]
+    return [struct.unpack('<QQ', rsp[24 + 40 * i:40 + 40 * i]) for i in range(count)]
+
+
+def gfd(folder):
+    """Under traffic: h0 has the first 512 KiB, group 0; h1 may reach nothing of it, and tries."""
+    g = Component(folder, 'g0')
+    g.must(0x4900, rc=3)
+    g.must(0x0701, bytes((0,)) + struct.pack('<H', FM) + UUID + struct.pack('<H', GFD))
+    who = g.must(0x4900)
+    region = g.must(0x4902, bytes((0, 0, 1, 0)))[4:]
+    if struct.unpack('<H', who[2:4])[0] != 31 or struct.unpack('<QQQQ', region[:32]) != (0, 1, 1 << 20, 4096):
+        sys.exit('identity %s, region %s' % (who[:12].hex(), region[:40].hex()))
+
+    def has(group, want):
+        got = listed(g.must(0x4904, struct.pack('<HHII', group, 0, 9, 0)))
+        if got != want:
+            sys.exit('group %d has %r, expected %r' % (group, got, want))
+
+    def sat():
+        return struct.unpack('<II', g.must(0x490C, struct.pack('<HHH', 0, 2, 0x101))[6:])
+
+    has(0, [(0, 512 << 10)])
+    free = (768 << 10, 64 << 10)
+    if listed(g.must(0x4907, capacity(5, 0, 64 << 10))) != [free]:
+        sys.exit('not the lowest free blocks')
+    has(5, [free])
+    g.must(0x4907, capacity(5, 2, 4096, extent(0, 4096)), rc=0x1E)   # the memory of group 0
+    g.must(0x4907, capacity(5, 0, 4000), rc=2)
+    g.must(0x4907, capacity(5, 0, 1 << 20), rc=0x1D)
+    g.must(0x490D, struct.pack('<HHI', 1, 0x101, 1 | 1 << 5))
+    if sat() != (33, 2):
+        sys.exit('SAT: %r' % (sat(),))
+    g.must(0x4908, capacity(5, 1, 64 << 10, extent(*free)))
+    has(5, [])
+    has(0, [(0, 512 << 10)])
+    begin = time.monotonic()
+    while time.monotonic() < begin + 1:
+        g.must(0x0001)
+    reports = [r[12:] for r in g.reports if struct.unpack('<H', r[3:5])[0] == 0x0107]
+    # h1 is refused all the time, and a requester is told of once in 100 ms.
+    if not 3 <= len(reports) <= 60:
+        sys.exit('%d reports' % len(reports))
+    for r in reports:
+        pid, _, what, trigger, rpid = struct.unpack('<HHBBH', r[:8])
+        if (pid, what, trigger, rpid) != (GFD, 2, 8, 0x102):
+            sys.exit('a report says %s' % r.hex())
+
+
 def main():
     folder, verb = sys.argv[1:3]
+    if verb == 'gfd':
+        gfd(folder)
+        return
     switches = {name: Component(folder, name) for name in ('s0', 's1', 's2', 's3')}
     for i, s in enumerate(switches.values()):
         s.claim(i + 1)

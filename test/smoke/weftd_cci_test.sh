@@ -54,6 +54,37 @@ start fm --topology "$work/fm.yaml" --cci full --until-done --wait 60
 wait $pid || die "fm ended with $?: $(cat "$work/fm.err")"
 [ "$(json "$work/fm.json" 'o["good"]')" = True ] || die "the manager's fabric loses"
 
+# Memory of a GFD is given and taken under load; who may not, is refused and told of.
+cat >"$work/gfd.yaml" <<-Y
+	fabric: memory
+	groups:
+	  - {name: red, ranges: [{gfd: g0, base: 0, size: 512K}]}
+	  - {name: blue, ranges: [{gfd: g0, base: 512K, size: 256K}]}
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, access: [red]}
+	  - {name: h1, kind: host, pid: 0x102, access: [blue]}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	links:
+	  - {a: h0, b: s0}
+	  - {a: h1, b: s0}
+	  - {a: s0, b: g0}
+	workloads:
+	  - {on: h0, kind: mem, requests: 0, lines: 512, timeout_ms: 5000}
+	  - {on: h1, kind: mem, requests: 0, lines: 512, timeout_ms: 5000}
+Y
+start gfd --topology "$work/gfd.yaml" --cci full
+/usr/bin/python3 "$here/weftd_cci.py" "$run" gfd || die "gfd"
+ctl g0 4904 'grp=0 n=5' --host 0x101 | grep -q 'extent=\[0:524288:' || die "a host does not see what it has"
+ctl g0 4904 'grp=1 n=5' --host 0x101 >"$work/out" && die "a host sees what is closed to it"
+grep -q 'Invalid Input' "$work/out" || die "not closed but: $(cat "$work/out")"
+ctl g0 4907 'grp=5 len=65536 max_rsp=4' --host 0x101 >"$work/out" && die "a host takes memory"
+grep -q 'Unsupported' "$work/out" || die "not refused but: $(cat "$work/out")"
+ctl g0 4901 --host 0x101 | grep -q 'ltssm=4' || die "status"
+kill -TERM $pid
+wait $pid || die "gfd ended with $?: $(cat "$work/gfd.err")"
+[ "$(json "$work/gfd.json" 'o["good"] and o["cci"]["reports"] >= 3')" = True ] || die "$(json "$work/gfd.json" 'o["cci"]')"
+
 # Read-only, which is how it begins.
 start readonly --topology "$work/full.yaml"
 [ "$(stat -c %a "$run/cci-s0.sock")" = 600 ] || die "the socket is open to others"

@@ -302,6 +302,21 @@ WEFT_TEST(what_is_not_served_gets_no_reply)
 
 static uint64_t late[3];
 
+/* Memory that nobody could reach was zeroed: what was known of its lines is of no meaning. */
+WEFT_TEST(healed_lines_are_good_and_others_are_not)
+{
+	gfd_new();
+	assert_int_equal(weft_gfd_set_late(&gfd, 0, 1, late), 0);
+	weft_gfd_poison_all(&gfd);
+	assert_int_equal(weft_gfd_mark_late(&gfd, 0, 65), 0);
+	weft_gfd_heal(&gfd, 0, 64);
+	for (uint64_t i = 0; i < LINES; i++) {
+		const struct weft_msg reply = read_line(BASE + 64 * i);
+
+		assert_int_equal(reply.poison || gfd.turns_bad, i >= 64);
+	}
+}
+
 WEFT_TEST(marked_lines_turn_bad_late_until_written)
 {
 	struct weft_msg m;

@@ -258,12 +258,9 @@ WEFT_TEST(groups_are_opened_and_requesters_told)
 
 WEFT_TEST(regions_and_dmps_are_read_and_placed)
 {
-	struct weft_cci_set_dc_region_req q = { .id = 5,
-		.blk = MB,
-		.san = 1,
-		.base = 3 * GB / 2,
-		.decode_len = 1,
-		.len = 2 * MB };
+	struct weft_cci_set_dc_region_req q = {
+		.id = 5, .blk = MB, .san = 1, .base = 3 * GB / 2, .decode_len = 1, .len = 2 * MB
+	};
 	const struct weft_cci_region moved = {
 		.base = 8 * GB, .decode_len = 4, .len = GB, .blk = 64 * MB, .san = 1
 	};
