@@ -31,6 +31,7 @@ const char *const domain_word[DOMAINS] = {
 	[DOMAIN_RIGHTS] = "rights",
 	[DOMAIN_LATE_POISON] = "late_poison",
 	[DOMAIN_CLIENTS] = "clients",
+	[DOMAIN_CLIENTS_UIO] = "clients_uio",
 	[DOMAIN_RESTART] = "restart",
 };
 

@@ -37,6 +37,7 @@ enum { PROGRAM_AWAY, PROGRAM_WORKS, PROGRAM_LEAVES };
 struct program_op {
 	bool is_open;
 	uint8_t kind; /* enum weft_op_kind */
+	bool is_uio;
 	uint32_t at, n; /* in its page */
 	uint64_t begun; /* the ledger's count then */
 	uint64_t number; /* of all of the program's, in their order */
@@ -57,13 +58,14 @@ struct sim_program {
 	uint64_t lost; /* times that memory was, when it attached */
 	bool is_stale;
 	bool is_done;
+	bool may_uio;
 	void *block;
 	size_t block_len;
 	uint64_t hash; /* of the block, when the node had let go; 0: it was not told yet */
 	struct weft *w; /* NULL: it is not attached */
 	struct weft_node_client *client; /* NULL: the node has nothing of it */
 	struct weft_node_region region[HANDLES]; /* the node's */
-	struct weft_region open[HANDLES]; /* the program's */
+	struct weft_region open[2 * HANDLES]; /* the program's: each once more, by UIO */
 	struct program_op op[ENTRIES];
 };
 
@@ -113,7 +115,7 @@ program_page(const struct weft_topo *t, unsigned int number)
 
 /* Whether a host may reach the pages of its programs, by their number. */
 static bool
-program_may_reach(const struct sim *s, uint16_t host, unsigned int first)
+program_may_reach(const struct sim *s, uint16_t host, unsigned int first, bool by_uio)
 {
 	const uint64_t base = program_page(s->topo, first);
 	struct weft_resolve_hop *hop = calloc(s->topo->n_nodes, sizeof(*hop));
@@ -125,8 +127,8 @@ program_may_reach(const struct sim *s, uint16_t host, unsigned int first)
 		const uint64_t line = base + i * (uint64_t)PROGRAM_LINE;
 		struct weft_resolve r;
 
-		may = may && weft_resolve(s->topo, host, line, false, &r, hop) == 0 &&
-		      r.rule == WEFT_RESOLVE_ALLOWED;
+		may = may && weft_resolve(s->topo, host, line, by_uio, &r, hop) == 0 &&
+		      r.rule == WEFT_RESOLVE_ALLOWED && !r.is_unanswered;
 	}
 	free(hop);
 	return may;
@@ -144,13 +146,13 @@ programs_draw(struct sim *s)
 		const uint16_t host = s->topo->host[h];
 		const uint16_t tags = (uint16_t)(4 + weft_rand_below(&r, 60));
 
-		if (weft_rand_below(&r, 4) != 0 && program_may_reach(s, host, AT_A_HOST * h))
+		if (weft_rand_below(&r, 4) != 0 && program_may_reach(s, host, AT_A_HOST * h, false))
 			s->load->node[host].client_tags = tags;
 	}
 }
 
 static void
-program_make(struct sim_node *n, uint64_t page, uint64_t seed)
+program_make(struct sim_node *n, unsigned int first, unsigned int i, uint64_t seed)
 {
 	struct sim *s = n->sim;
 	struct sim_program *p = arena_alloc(&s->memory.arena, sizeof(*p));
@@ -164,7 +166,9 @@ program_make(struct sim_node *n, uint64_t page, uint64_t seed)
 	p->block = room + (WEFT_ATTACH_PAGE - (uintptr_t)room % WEFT_ATTACH_PAGE);
 	p->block_len = l.len;
 	p->node = n;
-	p->base = page;
+	p->base = program_page(s->topo, first + i);
+	p->may_uio =
+		weft_node_clients_have_uio(&n->node) && program_may_reach(s, n->index, first, true);
 	weft_rand_seed(&p->rand, seed);
 	p->left = 1 + (uint32_t)weft_rand_below(&p->rand, OPS_MOST);
 	p->gap_ns = GAP_LEAST << weft_rand_below(&p->rand, 7);
@@ -191,7 +195,7 @@ programs_make(struct sim *s)
 			const uint64_t seed = weft_rand_u64(&r);
 
 			if (weft_node_takes_clients(n->node.topo, n->node.load))
-				program_make(n, program_page(s->topo, AT_A_HOST * h + i), seed);
+				program_make(n, AT_A_HOST * h, i, seed);
 		}
 	}
 }
@@ -231,6 +235,8 @@ program_open(struct sim_program *p)
 			.size = 2 * PROGRAM_PAGE,
 			.handle = (uint32_t)weft_node_client_open(p->client, r),
 			.rights = WEFT_READ | WEFT_WRITE };
+		p->open[HANDLES + i] = p->open[i];
+		p->open[HANDLES + i].is_uio = true;
 	}
 	p->is_stale = false;
 	if (p->lost != program_memory_lost(p->node->sim)) {
@@ -421,7 +427,7 @@ program_judge(struct sim_program *p, const struct program_op *op, int status)
 	if (line >= 0)
 		violation(s, "a program of host %u read line %d: not what was written",
 			p->node->pid, line);
-	s->total.domain[DOMAIN_CLIENTS]++;
+	s->total.domain[op->is_uio ? DOMAIN_CLIENTS_UIO : DOMAIN_CLIENTS]++;
 }
 
 static int
@@ -471,6 +477,17 @@ program_draw_place(struct sim_program *p, struct program_op *op)
 	}
 }
 
+/* By UIO half of them, where the host has it: of whole DWs. */
+static void
+program_draw_uio(struct sim_program *p, struct program_op *op)
+{
+	op->is_uio = p->may_uio && weft_rand_below(&p->rand, 2) == 0;
+	if (!op->is_uio)
+		return;
+	op->at &= ~3u;
+	op->n = op->n < 4 ? 4 : op->n & ~3u;
+}
+
 /* @return the handle that it goes by */
 static unsigned int
 program_draw_op(struct sim_program *p, struct program_op *op)
@@ -479,11 +496,12 @@ program_draw_op(struct sim_program *p, struct program_op *op)
 	unsigned int handle = weft_rand_below(&p->rand, 8) == 0;
 
 	program_draw_place(p, op);
+	program_draw_uio(p, op);
 	op->expected = 0;
 	op->kind = what < 45 ? WEFT_OP_WRITE : what < 92 ? WEFT_OP_READ : WEFT_OP_FENCE;
 	if (what >= 97 && what < 100) {
 		op->kind = WEFT_OP_READ;
-		op->at = PROGRAM_PAGE - op->n + 1;
+		op->at = PROGRAM_PAGE - op->n + (op->is_uio ? 4 : 1);
 		op->expected = -EINVAL;
 	} else if (op->kind == WEFT_OP_WRITE && handle == 1) {
 		op->expected = -EACCES;
@@ -506,7 +524,7 @@ program_submit(struct sim_program *p)
 	if (op->kind == WEFT_OP_WRITE)
 		weft_rand_fill(&p->rand, op->data, op->n);
 	submission = (struct weft_op){ .kind = op->kind,
-		.region = &p->open[handle],
+		.region = &p->open[op->is_uio ? HANDLES + handle : handle],
 		.off = op->at,
 		.buf = op->data,
 		.n = op->n,

@@ -323,7 +323,8 @@ enum domain {
 	DOMAIN_TRANSFER,
 	DOMAIN_RIGHTS, /* of those that may not reach all memory */
 	DOMAIN_LATE_POISON, /* reads that found what had turned out bad */
-	DOMAIN_CLIENTS, /* operations of programs */
+	DOMAIN_CLIENTS, /* operations of programs, */
+	DOMAIN_CLIENTS_UIO, /* and those by UIO */
 	DOMAIN_RESTART, /* CXL.mem, of a node that has started again, or to one */
 	DOMAINS
 };

@@ -66,7 +66,7 @@ watch_dropped(void *world, const struct weft_node *n, enum weft_verdict why)
 	struct sim_node *node = world;
 
 	/* A connection's session takes answers by UIO with it. */
-	if (why == WEFT_DROP_NO_CONN && n->cfg.load->has_uio && !weft_node_is_cxl(n))
+	if (why == WEFT_DROP_NO_CONN && n->cfg.topo->cxl_io.packets != 0 && !weft_node_is_cxl(n))
 		return;
 	if (forge_uio_is_due(node, why))
 		return;

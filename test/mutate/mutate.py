@@ -47,6 +47,9 @@ DRAWN = {
     "clients: memory that is new is what was opened",
     "clients: the edge of a write is a whole line",
     "clients: bytes of a line are those from its begin on",
+    "clients: bytes of UIO are those of its line",
+    "clients: requests by UIO begin a line apart",
+    "clients: a request by UIO that was lost was done",
 }
 
 # Seeds that notice what few do, tried before all others. These without faults that came later: with them they are
@@ -72,7 +75,8 @@ FIRST = {
 
 # And of those that others came before, in their own fabrics: the first of the 300.
 FOUND = {
-    "clients: a line that was lost was done": 4,
+    "clients: a line that was lost was done": 35,
+    "clients: a request by UIO that was lost was done": 35,
     "clients: memory that is new is what was opened": 35,
     "cxl: memory that was poisoned is so again": 194,
     "a page moves before its host has let go": 294,
@@ -513,7 +517,16 @@ MUTATIONS = [
     ("clients: the edge of a write is a whole line", "lib/node/client.c",
      "m->byte_enables = weft_mask64(part) << first;", "m->byte_enables = UINT64_MAX;"),
     ("clients: bytes of a line are those from its begin on", "lib/node/client.c",
-     "comp->data + in_line, part);", "comp->data + (in_line & 0), part);"),
+     "comp->data + (client_is_uio(op->op) ? 0 : at % LINE), part);", "comp->data, part);"),
+    ("clients: bytes of UIO are those of its line", "lib/node/client.c",
+     "comp->data + (client_is_uio(op->op) ? 0 : at % LINE), part);", "comp->data + at % LINE, part);"),
+    ("clients: requests by UIO begin a line apart", "lib/node/client.c",
+     "const uint64_t unit = ((op->hpa >> log2) + number) << log2;",
+     "const uint64_t unit = (((op->hpa >> LINE_LOG2) + number) << LINE_LOG2) >> log2 << log2;"),
+    ("clients: a request by UIO that was lost was done", "lib/node/uio.c",
+     "\tif (!node_clients.complete(n, NODE_SERVICE_OF(n, clients), c))",
+     "\tstruct weft_completion done = *c;\n\tdone.status = WEFT_REQUEST_DONE;\n"
+     "\tif (!node_clients.complete(n, NODE_SERVICE_OF(n, clients), c->status == WEFT_REQUEST_LOST ? &done : c))"),
 ]
 INTACT = "nothing broken"
 
