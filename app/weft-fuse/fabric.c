@@ -412,3 +412,38 @@ fabric_fence(struct fabric_client *c, struct fabric_file *f)
 		rc = -ESTALE;
 	return fabric_done(c, f, rc);
 }
+
+void
+fabric_copy(struct fabric_file *to, const struct fabric_file *f)
+{
+	*to = (struct fabric_file){
+		.id = __atomic_add_fetch(&fabric.last_file, 1, __ATOMIC_RELAXED),
+		.epoch = f->epoch,
+		.size = f->size,
+		.generation = __atomic_load_n(&f->generation, __ATOMIC_RELAXED),
+		.rights = WEFT_READ,
+		.name = f->name,
+	};
+}
+
+int
+fabric_ask(struct fabric_client *c, struct fabric_file *f, uint64_t off, void *buf, size_t n,
+	uint64_t user)
+{
+	struct weft_op op = { .kind = WEFT_OP_READ, .off = off, .buf = buf, .n = n, .user = user };
+	int rc = fabric_region(c, f, &op.region);
+
+	if (rc == -EIO)
+		return -ESHUTDOWN;
+	if (rc == 0)
+		rc = weft_submit(c->w, &op, 1);
+	if (rc == -ESHUTDOWN)
+		fabric_done(c, f, rc);
+	return rc > 0 ? 0 : rc == 0 ? -EAGAIN : rc;
+}
+
+int
+fabric_answers(struct fabric_client *c, struct weft_done *done, int n, int64_t timeout_ns)
+{
+	return fabric_lose(c, c->w == NULL ? -ESHUTDOWN : weft_wait(c->w, done, n, timeout_ns));
+}

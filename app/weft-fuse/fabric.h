@@ -105,4 +105,19 @@ int fabric_write(
 	struct fabric_client *c, struct fabric_file *f, uint64_t off, const void *buf, size_t n);
 int fabric_fence(struct fabric_client *c, struct fabric_file *f);
 
+/** The same memory by another file, to read only; its name stays that of @p f. */
+void fabric_copy(struct fabric_file *to, const struct fabric_file *f);
+
+/**
+ * Ask for a part of it and do not wait. An attachment that does this does nothing else.
+ *
+ * @param buf   of @p n bytes, until fabric_answers() gives @p user, or is not 0
+ * @return 0; an error of an operation; -ESHUTDOWN: the file's daemon has gone
+ */
+int fabric_ask(struct fabric_client *c, struct fabric_file *f, uint64_t off, void *buf, size_t n,
+	uint64_t user);
+
+/** Answers, as weft_wait(); -ESHUTDOWN: none will come to what was asked. */
+int fabric_answers(struct fabric_client *c, struct weft_done *done, int n, int64_t timeout_ns);
+
 #endif /* FABRIC_H */

@@ -20,6 +20,7 @@
 
 #include "serve.h"
 #include "side.h"
+#include "watch.h"
 
 #define OPS_LOST_NS INT64_C(1000000000) /* that a region is not asked any more */
 
@@ -27,6 +28,7 @@
 struct ops_file {
 	struct ops_handle handle;
 	struct fabric_file fabric;
+	struct node *watched; /* NULL: it is not */
 	char *json; /* of regions.json; NULL: a region */
 };
 
@@ -229,6 +231,10 @@ ops_open_region(struct ops_file *f, struct node *node, struct fuse_file_info *fi
 	/* Without that the kernel forgets now what it has: others may have written since. */
 	fi->keep_cache = 0;
 	fi->direct_io = serve_options()->is_direct;
+	if (!serve_options()->is_direct) {
+		f->watched = node;
+		watch_open(node, &f->fabric);
+	}
 	return 0;
 }
 
@@ -244,6 +250,8 @@ ops_free(struct ops_handle *h)
 static void
 ops_close(struct ops_file *f)
 {
+	if (f->watched != NULL)
+		watch_close(f->watched);
 	if (f->json == NULL)
 		fabric_close(serve_client(), &f->fabric);
 	ops_drop(&f->handle);

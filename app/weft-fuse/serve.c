@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "watch.h"
 #include "weft_base.h"
 
 struct serve_thread {
@@ -186,6 +187,8 @@ serve_start(void)
 {
 	int rc = pthread_create(&serve.teller, NULL, serve_tell, NULL);
 
+	if (rc == 0)
+		rc = watch_begin();
 	for (unsigned int i = 0; i < serve.o.n_threads && rc == 0; i++)
 		rc = pthread_create(&serve.thread[i].id, NULL, serve_answer, &serve.thread[i]);
 	if (rc != 0) {
@@ -207,6 +210,7 @@ serve_stop(void)
 	for (unsigned int i = 0; i < serve.o.n_threads; i++)
 		pthread_join(serve.thread[i].id, NULL);
 	pthread_join(serve.teller, NULL);
+	watch_end();
 }
 
 void

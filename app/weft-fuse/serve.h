@@ -4,8 +4,8 @@
 /*
  * The threads of weft-fuse. Those that answer the kernel: as many as were asked for, each with an
  * attachment to the daemon. One that tells the kernel what to forget: the kernel may want an answer
- * before it does, so none of those that answer may be the one. The main thread watches the daemon
- * and signals.
+ * before it does, so none of those that answer may be the one. One that looks whether the memory is
+ * still there (watch.h). The main thread watches the daemon and signals.
  */
 #ifndef SERVE_H
 #define SERVE_H

@@ -10,6 +10,7 @@ prints a line and reads one.
 import errno
 import mmap
 import os
+import signal
 import sys
 import threading
 import time
@@ -126,6 +127,7 @@ def daemon_dies(path):
     fd, idle = os.open(path, os.O_RDWR), os.open(path, os.O_RDWR)
     m = mmap.mmap(fd, 64 * PAGE)
     os.pread(fd, PAGE, 0)
+    m[0], m[2 * PAGE]
     m[PAGE] = 1  # not written back yet
     turn("open")
     begin = time.monotonic()
@@ -143,7 +145,9 @@ def daemon_dies(path):
     fails("open", errno.EIO, os.open, path, os.O_RDONLY)
     fails("regions.json", errno.EIO, os.open, os.path.dirname(path) + "/regions.json", os.O_RDONLY)
     assert os.path.basename(path) in os.listdir(os.path.dirname(path))
+    until_bus_error(m, 0)
     turn("dead")
+    until_bus_error(m, PAGE)
     again = os.open(path, os.O_RDWR)
     os.pwrite(again, b"new" * PAGE, 0)
     assert os.pread(again, PAGE, 0) == (b"new" * PAGE)[:PAGE]
@@ -166,14 +170,29 @@ def until_fails(number, call, *args):
             return
 
 
+def until_bus_error(m, at):
+    """A page of a map goes, and what is there now cannot be loaded."""
+    child = os.fork()
+    if child == 0:
+        until = time.monotonic() + 10
+        while time.monotonic() < until:
+            m[at]
+            time.sleep(0.01)
+        os._exit(0)
+    status = os.waitpid(child, 0)[1]
+    assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGBUS, f"the page at {at} stays in the map: {status}"
+
+
 def memory_replaced(path):
-    """A file stays with the memory that it was opened on."""
+    """A file stays with the memory that it was opened on, also what is mapped, and if nobody asks the fabric."""
     fd = os.open(path, os.O_RDWR)
     os.pwrite(fd, b"old" * PAGE, 0)
-    os.pread(fd, PAGE, 0)
+    m = mmap.mmap(fd, 3 * PAGE)
+    assert m[0] == m[2 * PAGE + 1] == ord("o")
     turn("open")
+    until_bus_error(m, 0)
+    fails("read from the page cache", errno.ESTALE, os.pread, fd, PAGE, 0)
     fails("read", errno.ESTALE, os.pread, fd, PAGE, 1 << 20)
-    until_fails(errno.ESTALE, os.pread, fd, PAGE, 0)
     fails("write", errno.ESTALE, os.pwrite, fd, b"x", 0)
     again = os.open(path, os.O_RDWR)
     assert os.pread(again, PAGE, 0) == bytes(PAGE), "old data in new memory"
@@ -213,8 +232,12 @@ def right_lost(path):
 
 
 def poisoned(path):
-    """What is poison fails, what is beside it does not, and writing it mends it."""
+    """What is poison fails, also of a map that was there before, what is beside it does not, and writing it mends it."""
     fd = os.open(path, os.O_RDWR)
+    m = mmap.mmap(fd, PAGE)
+    assert m[9] == 1
+    turn("open")
+    until_bus_error(m, 9)
     fails("poison", errno.EIO, os.pread, fd, PAGE, 7 * PAGE)
     os.pwrite(fd, b"a" * PAGE, 6 * PAGE)
     os.pwrite(fd, b"b" * PAGE, 7 * PAGE)
