@@ -60,6 +60,12 @@ warns() {
 	grep -qF -- "$want" "$work/err" || die "$* did not say \"$want\" but: $(cat "$work/err")"
 }
 
+# few FEW ALL: the words ALL in the first build; FEW in builds after it, where a matrix once more finds only what a
+# sanitizer or another compiler sees.
+few() {
+	if [ -n "${WEFT_TEST_AGAIN:-}" ]; then echo "$1"; else echo "$2"; fi
+}
+
 # json FILE EXPRESSION: value of a Python expression over the object `o`; load(FILE) is that of another file.
 # Called hundreds of times: -S, as what site.py looks for costs more than all else.
 json() {

@@ -104,9 +104,11 @@ for f in pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4; do
 	sim --fabric "$f" --hops 5000 --seeds 3 --json x.json || die "--fabric $f fails"
 done
 # A large one with faults becomes quiet, and every node has its share of them.
-sim --fabric tree:3,15 --seed 7 --hops 200000 --json x.json || die "3,616 nodes: $(tail -n 1 "$work/text")"
-same "faults of 3,616 nodes" True "$(j x 'sum(n for k, n in o["faults"].items() if k[:5] != "wire_") > 200')"
-same "steps of 3,616 nodes" True "$(j x 'o["steps"] < 3000000')"
+if [ -z "${WEFT_TEST_AGAIN:-}" ]; then
+	sim --fabric tree:3,15 --seed 7 --hops 200000 --json x.json || die "3,616 nodes: $(tail -n 1 "$work/text")"
+	same "faults of 3,616 nodes" True "$(j x 'sum(n for k, n in o["faults"].items() if k[:5] != "wire_") > 200')"
+	same "steps of 3,616 nodes" True "$(j x 'o["steps"] < 3000000')"
+fi
 cat >"$work/topology.yaml" <<'END'
 fabric: file
 nodes:
@@ -227,9 +229,9 @@ pace() {
 	sim --pace --fabric "$1" --hops "${WEFT_SIM_PACE_HOPS:-1500000}"
 	sed -n 's/.*: \([0-9.]*\) M flit-hops.*/\1/p' "$work/text"
 }
-small=$(pace tree:3,2) large=$(pace tree:3,15)
+small=$(pace tree:3,2) large=$(pace "$(few tree:3,5 tree:3,15)")
 [ -n "$small" ] && [ -n "$large" ] || die "--pace says no pace"
-echo "M flit-hops/s: $small with 15 nodes, $large with 3616:" \
+echo "M flit-hops/s: $small with 15 nodes, $large with many:" \
 	"a hop costs $(/usr/bin/python3 -c "print(f'{$small / $large:.2f}')") times as much"
 same "no files left" "" "$(cd "$work" && ls | grep pcap || true)"
 

@@ -58,7 +58,7 @@ even() { # even NAME GFDS
 		6 * (sum(n) / $2) ** .5 for g in n[:$2]) and not any(n[$2:]))(
 		[n['memory']['reads'] + n['memory']['writes'] for n in o['nodes'] if n['kind'] == 'gfd'])")"
 }
-for granularity in 256 512 1K 2K 4K 8K 16K; do
+for granularity in $(few "256 16K" "256 512 1K 2K 4K 8K 16K"); do
 	{
 		printf '%s\n' "fabric: two" "segments:" \
 			"  - {interleave: {ways: 2, granularity: $granularity, targets: [g1, g0]}}"

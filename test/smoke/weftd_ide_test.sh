@@ -52,12 +52,12 @@ secure() {
 
 # --- both modes of both, keys that change ---
 
-for mode in rxl cxl; do
-	for ide in containment skid; do
-		fabric $mode "{mode: $ide, key_file: $work/psk}" 10000 20000 >"$work/$mode-$ide.yaml"
-		secure $mode-$ide
-		same "$mode-$ide: keys changed" 0 "$(sum "$work/$mode-$ide.json" end ide_rekeys)"
-	done
+# of a fabric and of IDE
+modes=$(few "rxl-skid cxl-containment" "rxl-containment rxl-skid cxl-containment cxl-skid")
+for both in $modes; do
+	fabric ${both%-*} "{mode: ${both#*-}, key_file: $work/psk}" 10000 20000 >"$work/$both.yaml"
+	secure $both
+	same "$both: keys changed" 0 "$(sum "$work/$both.json" end ide_rekeys)"
 done
 fabric rxl "{mode: skid, key_file: $work/psk, pcrc: off, poison: on, stop: on, rekey_flits: 100}" \
 	10000 20000 >"$work/rekey.yaml"
@@ -77,16 +77,14 @@ run try || {
 }
 if [ $wires -eq 1 ]; then
 	bits="ber: 1e-4, uncorrectable: 1e-2"
-	for ide in containment skid; do
-		for mode in rxl cxl; do
-			faults=$bits
-			[ $mode = cxl ] || faults="$bits, drop: 2e-2, dup: 2e-2, reorder: 2e-2"
-			fabric $mode "{mode: $ide, key_file: $work/psk, rekey_flits: 500}" \
-				3000 20000 "$faults" >"$work/bad.yaml"
-			secure bad
-			[ "$(sum "$work/bad.json" retry resent)" -gt 10 ] || die "hardly anything was sent again"
-			[ "$(sum "$work/bad.json" end ide_rekeys)" -gt 0 ] || die "no key changed under faults"
-		done
+	for both in $(few "rxl-containment cxl-skid" "$modes"); do
+		faults=$bits
+		[ ${both%-*} = cxl ] || faults="$bits, drop: 2e-2, dup: 2e-2, reorder: 2e-2"
+		fabric ${both%-*} "{mode: ${both#*-}, key_file: $work/psk, rekey_flits: 500}" \
+			3000 20000 "$faults" >"$work/bad.yaml"
+		secure bad
+		[ "$(sum "$work/bad.json" retry resent)" -gt 10 ] || die "hardly anything was sent again"
+		[ "$(sum "$work/bad.json" end ide_rekeys)" -gt 0 ] || die "no key changed under faults"
 	done
 fi
 
@@ -105,15 +103,13 @@ lines() {
 fabric rxl "{mode: off}" 2000 20000 >"$work/clear.yaml"
 run clear --capture s0.0="$work/clear.pcapng" || die "without IDE the fabric did not finish"
 [ "$(lines "$work/clear.pcapng")" -gt 500 ] || die "the pattern of test lines is not found in the clear"
-for ide in containment skid; do
-	for mode in rxl cxl; do
-		fabric $mode "{mode: $ide, key_file: $work/psk}" 2000 20000 >"$work/sealed.yaml"
-		secure sealed --capture s0.0="$work/sealed.pcapng"
-		same "$mode $ide: test lines in the capture" 0 "$(lines "$work/sealed.pcapng")"
-		# What is sent again is the same, and everything else that the rules of retry ask for.
-		/usr/bin/python3 "$here/../model/check_wire.py" "$work/sealed.pcapng" >"$work/model.log" ||
-			die "the model disagrees: $(tail -n 20 "$work/model.log")"
-	done
+for both in $(few "rxl-skid" "$modes"); do
+	fabric ${both%-*} "{mode: ${both#*-}, key_file: $work/psk}" 2000 20000 >"$work/sealed.yaml"
+	secure sealed --capture s0.0="$work/sealed.pcapng"
+	same "$both: test lines in the capture" 0 "$(lines "$work/sealed.pcapng")"
+	# What is sent again is the same, and everything else that the rules of retry ask for.
+	/usr/bin/python3 "$here/../model/check_wire.py" "$work/sealed.pcapng" >"$work/model.log" ||
+		die "the model disagrees: $(tail -n 20 "$work/model.log")"
 done
 
 # --- ends that do not fit ---
@@ -151,9 +147,11 @@ misfit() {
 }
 misfit "s,$work/psk,$work/other," "g0 has another pre-shared key than ide.key_file here"
 misfit "s/containment/skid/" "g0 refuses: IDE mode is skid there, containment here"
-misfit "s/mode: containment/mode: containment, pcrc: off/" "IDE PCRC is off there, on here"
-misfit "s/mode: containment/mode: containment, poison: on/" "IDE protection of poison is on there, off here"
-misfit "s/mode: containment/mode: containment, stop: on/" "IDE.Stop is on there, off here"
+if [ -z "${WEFT_TEST_AGAIN:-}" ]; then
+	misfit "s/mode: containment/mode: containment, pcrc: off/" "IDE PCRC is off there, on here"
+	misfit "s/mode: containment/mode: containment, poison: on/" "IDE protection of poison is on there, off here"
+	misfit "s/mode: containment/mode: containment, stop: on/" "IDE.Stop is on there, off here"
+fi
 misfit "s/^ide: .*/ide: {mode: off}/" "IDE mode is off there, containment here"
 
 refused() { # refused KEY-FILE TEXT
