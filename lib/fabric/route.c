@@ -66,9 +66,12 @@ weft_route_set_drt(
 	for (unsigned int i = 0; i < n; i++)
 		if (!route_row_is_good(r, row[i]))
 			return -EINVAL;
-	memcpy(r->drt.entry[start], row, n * sizeof(*row));
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
+		r->n_groups = (uint16_t)(r->n_groups + (row[i][0] == WEFT_DRT_RGT) -
+					 (r->drt.entry[start + i][0] == WEFT_DRT_RGT));
 		r->first[start + i] = route_first_port(r, row[i]);
+	}
+	memcpy(r->drt.entry[start], row, n * sizeof(*row));
 	return 0;
 }
 

@@ -20,6 +20,13 @@ route_candidates(const struct weft_rgt_entry *e, const struct weft_route_ports *
 	return mask;
 }
 
+/* Indices of a row from one to another. */
+static unsigned int
+route_indices(unsigned int from, unsigned int to)
+{
+	return ((2u << to) - 1) & ~((1u << from) - 1);
+}
+
 static int
 route_any_of(const struct weft_rgt_entry *e, unsigned int mask, uint64_t rnd)
 {
@@ -77,6 +84,37 @@ weft_route_port(const struct weft_route *r, const struct weft_route_ports *ports
 	if (row[0] != WEFT_DRT_RGT || !r->spread || !weft_route_classes[c].may_spread)
 		return r->first[dpid];
 	return route_spread(&r->rgt[row[1]], ports, rnd);
+}
+
+/* Keys that differ in a bit share nothing of where they go (the end of splitmix64). */
+static uint64_t
+route_hash(uint64_t key)
+{
+	key = (key ^ key >> 30) * UINT64_C(0xBF58476D1CE4E5B9);
+	key = (key ^ key >> 27) * UINT64_C(0x94D049BB133111EB);
+	return key ^ key >> 31;
+}
+
+int
+weft_route_port_of_key(
+	const struct weft_route *r, uint16_t dpid, enum weft_route_class c, uint64_t key)
+{
+	const struct weft_rgt_entry *e = weft_route_group(r, dpid);
+	const uint64_t rnd = route_hash(key);
+	unsigned int last, last_primary, mix;
+	bool primary;
+
+	if (dpid >= WEFT_PID_RESERVED)
+		return dpid == WEFT_PID_RESERVED ? WEFT_ROUTE_LOCAL : WEFT_ROUTE_NONE;
+	if (e == NULL || !weft_route_spreads(r, c))
+		return r->first[dpid];
+	last = e->counts & 7;
+	last_primary = e->counts >> 3;
+	mix = e->mode >> 3;
+	primary = last_primary == last || mix == WEFT_RGT_MIX_PRIMARY_FIRST || (rnd & 7) < 7 - mix;
+	return route_any_of(e,
+		primary ? route_indices(0, last_primary) : route_indices(last_primary + 1, last),
+		rnd);
 }
 
 void

@@ -76,6 +76,7 @@ struct weft_route {
 	struct weft_drt drt; /* as written */
 	struct weft_rgt_entry rgt[WEFT_RGT_ROWS]; /* as written */
 	uint16_t n_rgt;
+	uint16_t n_groups; /* rows of the DRT that name an RGT row */
 	bool spread; /* may be set: off, every class stays on one path (Q23) */
 };
 
@@ -129,6 +130,34 @@ int weft_route_set_rgt(
  */
 int weft_route_port(const struct weft_route *r, const struct weft_route_ports *ports, uint16_t dpid,
 	enum weft_route_class c, uint64_t rnd);
+
+/** Whether a class may take different paths by this table, for some DPID at least. */
+static inline bool
+weft_route_spreads(const struct weft_route *r, enum weft_route_class c)
+{
+	return r->spread && r->n_groups != 0 && weft_route_classes[c].may_spread;
+}
+
+/** RGT row by which messages for @p dpid are spread, or NULL. */
+static inline const struct weft_rgt_entry *
+weft_route_group(const struct weft_route *r, uint16_t dpid)
+{
+	return dpid < WEFT_PID_RESERVED && r->drt.entry[dpid][0] == WEFT_DRT_RGT
+	               ? &r->rgt[r->drt.entry[dpid][1]]
+	               : NULL;
+}
+
+/**
+ * Port of the messages of one key: a key's go one way, ready or not, as long as the row stands. So
+ * what has to stay in order among itself does, and keys share the ports of a row as its mix says,
+ * in any mode. Any thread.
+ *
+ * @param dpid  as weft_route_port()
+ * @param key   any number, such as an address
+ * @return 0..255, WEFT_ROUTE_NONE or WEFT_ROUTE_LOCAL
+ */
+int weft_route_port_of_key(
+	const struct weft_route *r, uint16_t dpid, enum weft_route_class c, uint64_t key);
 
 /**
  * Ports of a run of messages that stay on one path.

@@ -204,6 +204,70 @@ WEFT_TEST(least_loaded_member_is_taken)
 	assert_int_equal(weft_route_port(&route, &ports, 0x101, WEFT_CLASS_S2M_DRS, 7), 13);
 }
 
+/* A key keeps its port whatever is ready or loaded; keys share the ports as the mix says. */
+WEFT_TEST(a_key_stays_on_its_port)
+{
+	for (unsigned int mode = 0; mode < 2; mode++) {
+		unsigned int seen[WEFT_CLASSES][32] = { 0 };
+
+		use_group(group(6, 2, mode, 1));
+		for (uint64_t key = 0; key < 64 * 8000; key += 64) {
+			const enum weft_route_class c =
+				(enum weft_route_class)(key / 64 % WEFT_CLASSES);
+
+			seen[c][weft_route_port_of_key(&route, 0x101, c, key)]++;
+			assert_int_equal(weft_route_port_of_key(&route, 0x101, c, key),
+				weft_route_port_of_key(&route, 0x101, c, key));
+			assert_int_equal(weft_route_port_of_key(&route, 0x100, c, key), 7);
+		}
+		for (unsigned int c = 0; c < WEFT_CLASSES; c++) {
+			const unsigned int all = 8000 / WEFT_CLASSES;
+
+			if (must_stay((enum weft_route_class)c)) {
+				assert_in_range(seen[c][10], all, all + 1);
+				continue;
+			}
+			/* 3/4 over two ports, 1/4 over four. */
+			for (unsigned int p = 10; p < 16; p++)
+				assert_in_range(seen[c][p], p < 12 ? all / 4 : all / 40,
+					p < 12 ? all / 2 : all / 8);
+		}
+	}
+	assert_int_equal(
+		weft_route_port_of_key(&route, 0xFFF, WEFT_CLASS_M2S_RWD, 0), WEFT_ROUTE_LOCAL);
+	assert_int_equal(
+		weft_route_port_of_key(&route, 0x1000, WEFT_CLASS_M2S_RWD, 0), WEFT_ROUTE_NONE);
+	route.spread = false;
+	assert_int_equal(weft_route_port_of_key(&route, 0x101, WEFT_CLASS_M2S_RWD, 12345), 10);
+}
+
+/* A table without rows of groups says so, however it came to have none. */
+WEFT_TEST(rows_of_groups_are_counted)
+{
+	struct weft_rand r;
+	unsigned int n;
+
+	weft_test_seed(&r, "route");
+	for (unsigned int k = 0; k < 2000; k++) {
+		uint8_t row[8][2];
+
+		for (unsigned int i = 0; i < 8; i++) {
+			row[i][0] = (uint8_t)weft_rand_below(&r, 3);
+			row[i][1] = (uint8_t)weft_rand_below(&r, 4);
+		}
+		assert_int_equal(
+			weft_route_set_drt(&route, 0x100 + (unsigned int)weft_rand_below(&r, 12),
+				row, (unsigned int)weft_rand_below(&r, 9)),
+			0);
+		n = 0;
+		for (unsigned int d = 0; d < WEFT_PIDS; d++)
+			n += weft_route_group(&route, (uint16_t)d) != NULL;
+		assert_int_equal(route.n_groups, n);
+		assert_int_equal(weft_route_spreads(&route, WEFT_CLASS_M2S_RWD), n != 0);
+		assert_false(weft_route_spreads(&route, WEFT_CLASS_S2M_NDR));
+	}
+}
+
 WEFT_TEST(a_group_without_candidate_stalls)
 {
 	for (unsigned int mode = 0; mode < 2; mode++)
