@@ -86,6 +86,8 @@ weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_acc
 		t->routing = engines[i].routing;
 		rc = engines[i].fill(t, f);
 		if (rc == 0)
+			topo_route_equal(t);
+		if (rc == 0)
 			rc = route_judge(t, drt, f);
 		if (rc == 0 && accept != NULL && !accept(arg, t))
 			rc = -EINVAL;

@@ -9,6 +9,7 @@
 #ifndef WEFT_TOPO_GRAPH_H
 #define WEFT_TOPO_GRAPH_H
 
+#include "weft_route.h"
 #include "weft_topo.h"
 
 WEFT_BEGIN_DECLS
@@ -51,6 +52,28 @@ typedef bool (*weft_topo_accept_fn)(void *arg, const struct weft_topo *t);
  */
 int weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_accept_fn accept,
 	void *arg, struct weft_topo_fault *f);
+
+/**
+ * Ports of a switch that are as good as one of them for every destination: their links, of one
+ * MTU, lead to the same switch. Proofs of routes that hold with one hold with all.
+ *
+ * @param number  0..n_ports - 1
+ * @param equal   receives @p number and then the others, at most WEFT_RGT_PORTS
+ * @return how many, 1 or more
+ */
+unsigned int weft_topo_equal_ports(const struct weft_topo *t, unsigned int node,
+	unsigned int number, uint8_t equal[WEFT_RGT_PORTS]);
+
+/**
+ * Let a switch spread what may be spread over equal links (fabric.md section 1.10). RGT row p is
+ * port p with its equals, so what stays on one path goes on by the port that it had.
+ *
+ * @param drt  of weft_topo_routes(); rows of ports that have equals become rows of groups
+ * @param rgt  written whole; rows that nothing names are zero
+ * @return RGT rows that are not
+ */
+unsigned int weft_topo_groups(const struct weft_topo *t, unsigned int node, struct weft_drt *drt,
+	struct weft_rgt_entry rgt[WEFT_RGT_ROWS]);
 
 WEFT_END_DECLS
 

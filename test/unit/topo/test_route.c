@@ -9,6 +9,7 @@
 #include "topo_test.h"
 
 #include "weft_pbr.h"
+#include "weft_topo_graph.h"
 
 /* A fabric in the making: switches s0.., links between them, and ends. */
 struct shape {
@@ -593,6 +594,55 @@ WEFT_TEST(engines_say_what_they_miss)
 	shape_end(&s, 2);
 	assert_int_equal(shape_load(&s, &t, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "got no route from e0 to s2: none at s0"));
+}
+
+/*
+ * Three links between two switches: destinations take turns, by whatever engine, and a group names
+ * all of them, the port of the destination first. Nobody else gets one.
+ */
+WEFT_TEST(equal_links_share_destinations)
+{
+	static const char *const routing[] = { "shortest", "updown", "auto" };
+
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(routing); k++) {
+		struct weft_rgt_entry rgt[WEFT_RGT_ROWS];
+		unsigned int n_groups = 0, on[3] = { 0 };
+		struct weft_topo_error err;
+		struct weft_topo *t;
+		struct weft_drt drt;
+		struct shape s;
+
+		shape_open(&s, routing[k]);
+		for (unsigned int i = 0; i < 3; i++)
+			shape_switch(&s, NULL);
+		for (unsigned int i = 0; i < 3; i++)
+			shape_link(&s, 0, 1);
+		shape_link(&s, 1, 2);
+		for (unsigned int i = 0; i < 24; i++)
+			shape_end(&s, i < 12 ? 0 : 1 + i % 2);
+		assert_int_equal(shape_load(&s, &t, &err), 0);
+		assert_int_equal(weft_topo_routes(t, 0, &drt), 0);
+		assert_int_equal(weft_topo_groups(t, 0, &drt, rgt), 3);
+		for (unsigned int d = 0; d < WEFT_PIDS; d++) {
+			const struct weft_rgt_entry *e = &rgt[drt.entry[d][1]];
+
+			if (drt.entry[d][0] != WEFT_DRT_RGT)
+				continue;
+			n_groups++;
+			assert_in_range(drt.entry[d][1], 0, 2);
+			on[drt.entry[d][1]] += d > 3;
+			assert_int_equal(e->counts, 2 | 2 << 3);
+			assert_int_equal(e->mode, 0);
+			for (unsigned int i = 0; i < 3; i++)
+				assert_int_equal(e->port[i], (drt.entry[d][1] + i) % 3);
+		}
+		assert_int_equal(n_groups, 12 + 2);
+		for (unsigned int i = 0; i < 3; i++)
+			assert_int_equal(on[i], 4);
+		assert_int_equal(weft_topo_routes(t, 2, &drt), 0);
+		assert_int_equal(weft_topo_groups(t, 2, &drt, rgt), 0);
+		weft_topo_free(t);
+	}
 }
 
 WEFT_TEST(same_file_gives_same_routes)
