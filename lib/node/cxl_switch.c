@@ -6,7 +6,9 @@
  * DPID, and so are CXL.io packets. At a port of HBR form they are converted (edge.c). One waits in
  * the room that was granted for it until the link it goes to has credit and window; so nothing is
  * dropped for want of room, and the kinds wait apart from each other: answers never stand behind
- * requests. Hot.
+ * requests. Where a routing group names several links (fabric.md section 1.10), what may be spread
+ * is: a read or its data by any that can take it now, a write by its address alone. So writes to a
+ * line stay in order, also behind one that its host has given up. Hot.
  */
 
 #include "node_priv.h"
@@ -28,7 +30,25 @@ static const uint32_t with_spid = 1u << WEFT_MSG_M2S_REQ | 1u << WEFT_MSG_M2S_RW
                                   1u << WEFT_MSG_M2S_BIRSP | 1u << WEFT_MSG_S2M_BISNP |
                                   1u << WEFT_MSG_D2H_REQ | 1u << WEFT_MSG_H2D_REQ;
 
+/* Their classes. Memory is that of GFDs, of which none is HDM-D. */
+static const uint8_t class_of[WEFT_MSG_KINDS] = {
+	[WEFT_MSG_M2S_REQ] = WEFT_CLASS_M2S_REQ_HDM_H,
+	[WEFT_MSG_M2S_RWD] = WEFT_CLASS_M2S_RWD,
+	[WEFT_MSG_M2S_BIRSP] = WEFT_CLASS_M2S_BIRSP,
+	[WEFT_MSG_S2M_BISNP] = WEFT_CLASS_S2M_BISNP,
+	[WEFT_MSG_S2M_NDR] = WEFT_CLASS_S2M_NDR,
+	[WEFT_MSG_S2M_DRS] = WEFT_CLASS_S2M_DRS,
+	[WEFT_MSG_D2H_REQ] = WEFT_CLASS_D2H_REQ,
+	[WEFT_MSG_D2H_RSP] = WEFT_CLASS_D2H_RSP,
+	[WEFT_MSG_D2H_DH] = WEFT_CLASS_D2H_DH,
+	[WEFT_MSG_H2D_REQ] = WEFT_CLASS_H2D_REQ,
+	[WEFT_MSG_H2D_RSP] = WEFT_CLASS_H2D_RSP,
+	[WEFT_MSG_H2D_DH] = WEFT_CLASS_H2D_DH,
+};
+
 struct cxl_switch_state {
+	uint64_t choices; /* of a link of several, so far: their random numbers are made of it */
+	struct weft_route_ports ports; /* of the group at hand */
 	uint16_t next; /* whose messages go first */
 	uint32_t queued; /* bit k: messages of kind k wait */
 	uint32_t queued_io; /* bit c: CXL.io packets of class c wait */
@@ -47,15 +67,64 @@ cxl_switch_is_down(const struct weft_node_link *out)
 	return out->node->ends_ns > out->up_ns + out->node->cfg.rules->down_ns;
 }
 
+/* Which links of a group can take a message of this kind now, and how much they have. */
+static bool
+cxl_switch_look(struct weft_node *n, const struct weft_rgt_entry *e, enum weft_msg_kind kind,
+	struct weft_route_ports *ports)
+{
+	bool is_any_up = false;
+
+	for (unsigned int i = 0; i <= (e->counts & 7u); i++) {
+		const uint8_t p = e->port[i];
+		struct weft_link *end = n->link[p].end;
+
+		is_any_up |= !cxl_switch_is_down(&n->link[p]);
+		ports->load[p] = weft_llr_unacked(weft_link_llr(end));
+		ports->ready[p / 64] &= ~WEFT_BIT64(p % 64);
+		ports->ready[p / 64] |= (uint64_t)weft_link_can_send(end, kind) << p % 64;
+	}
+	return is_any_up;
+}
+
+/* Port by a table that has groups; WEFT_ROUTE_STALL: the message waits. Out of line: seldom. */
+static __attribute__((noinline)) int
+cxl_switch_choose(struct weft_node *n, const struct weft_route *r, const struct weft_msg *m)
+{
+	const enum weft_route_class class = (enum weft_route_class)class_of[m->kind];
+	const struct weft_rgt_entry *e = weft_route_group(r, m->dpid);
+	struct cxl_switch_state *s = n->state;
+
+	if (e == NULL || m->kind == WEFT_MSG_M2S_RWD || !weft_route_spreads(r, class))
+		return weft_route_port_of_key(r, m->dpid, class, m->addr);
+	/* All are down: as if there was no group, it waits for the first until it is dropped. */
+	if (!cxl_switch_look(n, e, (enum weft_msg_kind)m->kind, &s->ports))
+		return e->port[0];
+	s->choices += UINT64_C(0x9E3779B97F4A7C15);
+	return weft_route_port(
+		r, &s->ports, m->dpid, class, s->choices * UINT64_C(0xBF58476D1CE4E5B9));
+}
+
+static inline int
+cxl_switch_port(struct weft_node *n, const struct weft_msg *m)
+{
+	const struct weft_route *r = weft_tables_route(weft_tables_now(n->cfg.tables), 0);
+
+	if (__builtin_expect(r->n_groups != 0, 0))
+		return cxl_switch_choose(n, r, m);
+	return m->dpid < WEFT_PID_RESERVED ? r->first[m->dpid] : WEFT_ROUTE_NONE;
+}
+
 /* Send a message by the port of its DPID. False: it has to wait. */
 static bool
 cxl_switch_send(struct weft_node *n, const struct weft_msg *m)
 {
-	const int port = weft_node_port(n, m->dpid);
+	const int port = cxl_switch_port(n, m);
 	struct weft_node_link *out;
 	struct weft_msg hbr;
 	int rc;
 
+	if (port == WEFT_ROUTE_STALL)
+		return false;
 	if (port < 0)
 		return cxl_switch_drop(n, WEFT_DROP_NO_ROUTE);
 	out = &n->link[port];

@@ -12,6 +12,8 @@
 
 #include <errno.h>
 
+#include "weft_topo_graph.h"
+
 #define DMP_UNIT (UINT64_C(256) << 20) /* a DMP is a multiple of it, memory need not be */
 #define BLOCK_LOG2 12
 
@@ -189,15 +191,20 @@ tables_set_edge(struct weft_edge *e, const struct weft_node_cfg *d, const struct
 static int
 tables_set_routes(struct weft_route *r, const struct weft_node_cfg *n, const struct weft_topo *t)
 {
+	const bool is_switch = tables_of(n)->kind == WEFT_TOPO_SWITCH;
+	struct weft_rgt_entry rgt[WEFT_RGT_ROWS];
 	struct weft_drt drt;
 	int rc;
 
-	if (tables_of(n)->kind == WEFT_TOPO_SWITCH &&
-		t->access.management == WEFT_TOPO_MANAGED_BY_FM)
+	/* In rxl mode a frame has every class in it: none is spread. */
+	r->spread = is_switch && t->mode == WEFT_MODE_CXL;
+	if (is_switch && t->access.management == WEFT_TOPO_MANAGED_BY_FM)
 		return 0; /* what it wrote stays, and at the start that is nothing */
 	rc = weft_topo_routes(t, n->index, &drt);
-	if (rc == 0 && tables_of(n)->kind != WEFT_TOPO_SWITCH && n->topo->mode == WEFT_MODE_RXL)
+	if (rc == 0 && !is_switch && n->topo->mode == WEFT_MODE_RXL)
 		rc = weft_drt_set(&drt, tables_of(n)->pid, 0);
+	if (rc == 0 && is_switch && weft_topo_groups(t, n->index, &drt, rgt) != 0)
+		rc = weft_route_set_rgt(r, 0, rgt, WEFT_RGT_ROWS);
 	return rc != 0 ? rc : weft_route_set_drt(r, 0, drt.entry, WEFT_PID_RESERVED);
 }
 
