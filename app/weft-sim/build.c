@@ -13,6 +13,7 @@
 #include "cli.h"
 #include "fabric.h"
 #include "ide.h"
+#include "judge.h"
 #include "program.h"
 #include "replay.h"
 #include "update.h"
@@ -429,6 +430,7 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	programs_draw(s);
 	load_plan(s, &r);
 	build_ends(s);
+	equal_make(s);
 	build_start(s);
 	programs_make(s);
 	return 0;

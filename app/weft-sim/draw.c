@@ -15,6 +15,7 @@
 #include "weft_wire.h"
 #include "weft_words.h"
 
+#define EQUAL_PERCENT 25 /* of fabrics with more than one switch */
 #define BIT(domain) (UINT32_C(1) << DRAW_##domain)
 const char *const draw_words[] = { [DRAW_ATS] = "ats",
 	[DRAW_MOVE] = "move",
@@ -26,16 +27,18 @@ const char *const draw_words[] = { [DRAW_ATS] = "ats",
 	[DRAW_RIGHTS] = "rights",
 	[DRAW_LATE_POISON] = "late_poison",
 	[DRAW_IDE] = "ide",
+	[DRAW_EQUAL] = "equal",
 	NULL };
 
 /*
  * How often each is there, what it needs, and what it is never with. Transfers want whole GFDs for
- * segments; with them and with pages that move, poison would end what has to end well.
+ * segments; with them and with pages that move, poison would end what has to end well. Equal links
+ * are drawn apart.
  */
 static const struct {
 	uint8_t percent;
 	uint32_t needs, never_with;
-} draw_rows[DRAW_DOMAINS] = {
+} draw_rows[] = {
 	[DRAW_ATS] = { 35, 0, 0 },
 	[DRAW_MOVE] = { 70, BIT(ATS), 0 },
 	[DRAW_TRANSFER] = { 35, 0, 0 },
@@ -63,7 +66,7 @@ draw_take(struct draw *d, unsigned int segment, uint64_t bytes, uint64_t align)
 static void
 draw_sizes(struct draw *d)
 {
-	for (unsigned int i = 0; i < DRAW_DOMAINS; i++) {
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(draw_rows); i++) {
 		const bool is_drawn = draw_percent(d, draw_rows[i].percent);
 
 		if (is_drawn && (d->has & draw_rows[i].needs) == draw_rows[i].needs &&
@@ -75,6 +78,8 @@ draw_sizes(struct draw *d)
 	d->gfds = draw_from(d, draw_has(d, DRAW_INTERLEAVE) ? 2 : 1, DRAW_GFDS);
 	d->devices = draw_has(d, DRAW_DEVICE) ? draw_from(d, 1, DRAW_DEVICES) : 0;
 	d->switches = draw_from(d, 1, 3);
+	if (d->switches > 1 && weft_rand_below(&d->equal, 100) < EQUAL_PERCENT)
+		d->has |= BIT(EQUAL);
 	for (unsigned int i = 0; i < d->gfds; i++)
 		d->memory[i] = UINT64_C(1) << draw_from(d, 20, 22);
 	for (unsigned int i = 0; i < draw_free_hosts(d); i++)
@@ -226,9 +231,18 @@ draw_links(struct draw *d)
 	if (draw_has(d, DRAW_ATS))
 		fprintf(d->out, "  - {a: ta, b: s%u, driver: ring}\n",
 			draw_from(d, 0, d->switches - 1));
-	for (unsigned int i = 1; i < d->switches; i++)
-		fprintf(d->out, "  - {a: s%u, b: s%u, driver: ring}\n", i,
-			is_triangle ? i - 1 : draw_from(d, 0, i - 1));
+	for (unsigned int i = 1; i < d->switches; i++) {
+		const unsigned int to = is_triangle ? i - 1 : draw_from(d, 0, i - 1);
+		/* The first two switches have several, if any have. */
+		unsigned int more =
+			draw_has(d, DRAW_EQUAL) && (i == 1 || weft_rand_below(&d->equal, 2) != 0)
+				? 1 + (unsigned int)weft_rand_below(&d->equal, 3)
+				: 0;
+
+		do
+			fprintf(d->out, "  - {a: s%u, b: s%u, driver: ring}\n", i, to);
+		while (more-- != 0);
+	}
 	if (is_triangle)
 		fprintf(d->out, "  - {a: s2, b: s0, driver: ring}\n");
 	draw_leaves(d, 'g', d->gfds);
@@ -247,6 +261,7 @@ draw_text(struct draw_rights *change, uint64_t seed, int mode, uint32_t *has, si
 	if (d.out == NULL)
 		return NULL;
 	weft_rand_seed(&d.r, seed);
+	weft_rand_seed(&d.equal, seed ^ UINT64_C(0xE09A1));
 	d.is_cxl = draw_percent(&d, 50);
 	if (mode >= 0)
 		d.is_cxl = mode == WEFT_MODE_CXL;

@@ -24,6 +24,7 @@ enum draw_domain {
 	DRAW_RIGHTS, /**< groups, and hosts and devices that may not reach all */
 	DRAW_LATE_POISON, /**< GFDs that find out late that data is bad */
 	DRAW_IDE, /**< encryption */
+	DRAW_EQUAL, /**< several links between two switches */
 	DRAW_DOMAINS
 };
 

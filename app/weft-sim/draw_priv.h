@@ -35,6 +35,7 @@ struct draw_segment {
 
 struct draw {
 	struct weft_rand r;
+	struct weft_rand equal; /* what other draws mean does not depend on it */
 	FILE *out;
 	uint32_t has; /* a bit for each enum draw_domain */
 	bool is_cxl;

@@ -33,6 +33,7 @@ const char *const domain_word[DOMAINS] = {
 	[DOMAIN_CLIENTS] = "clients",
 	[DOMAIN_CLIENTS_UIO] = "clients_uio",
 	[DOMAIN_RESTART] = "restart",
+	[DOMAIN_EQUAL] = "equal",
 };
 
 /* A number of its own: what other seeds mean stays. */

@@ -370,4 +370,5 @@ edge_sent(struct sim_end *e, const struct weft_msg *m, bool late)
 	if (is_bad && e->session == e->peer->session && !replay_excuses(e))
 		oracle_poisoned(e, m);
 	order_sent(e, &own, late);
+	equal_sent(e, m);
 }

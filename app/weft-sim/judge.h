@@ -45,4 +45,11 @@ void order_dropped(struct sim_end *e, uint32_t session, unsigned int flits);
 void order_told(struct sim_end *e, uint64_t flits, bool again);
 /** True if nothing is under way any more. Else @p why receives what is. */
 bool order_is_quiet(struct sim *s, char *why, size_t len);
+
+/* equal.c: order and shares where several links join two switches; nothing where none do */
+void equal_make(struct sim *s);
+void equal_sent(const struct sim_end *e, const struct weft_msg *m);
+void equal_came(const struct sim_end *e, const struct weft_msg *m);
+/** At the end of a run. */
+void equal_look(struct sim *s);
 #endif /* JUDGE_H */

@@ -218,13 +218,13 @@ sim_record(const struct sim_opt *o, uint64_t seed, struct failure *f)
 
 	snprintf(f->pcap, sizeof(f->pcap), "%s-%" PRIu64 ".pcap", o->pcap, seed);
 	sim_build_or_exit(&s, o, seed);
-	s.recorder = recorder_new();
+	s.to.recorder = recorder_new();
 	sim_run(&s);
-	if (recorder_write(s.recorder, f->pcap, err, sizeof(err)) != 0) {
+	if (recorder_write(s.to.recorder, f->pcap, err, sizeof(err)) != 0) {
 		cli_warn("--pcap: %s", err);
 		f->pcap[0] = '\0';
 	}
-	recorder_free(s.recorder);
+	recorder_free(s.to.recorder);
 	sim_free(&s);
 }
 
@@ -233,15 +233,15 @@ sim_capture_begin(struct sim *s, const char *path)
 {
 	char err[400];
 
-	s->capture = capture_open(path, err, sizeof(err));
-	if (s->capture == NULL)
+	s->to.capture = capture_open(path, err, sizeof(err));
+	if (s->to.capture == NULL)
 		cli_fail("--capture: %s", err);
 }
 
 static void
 sim_capture_end(struct sim *s, const char *path, struct report *r)
 {
-	const int rc = capture_close(s->capture, &r->capture);
+	const int rc = capture_close(s->to.capture, &r->capture);
 
 	r->has_capture = true;
 	r->captured = s->sc.llr;

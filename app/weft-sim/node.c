@@ -72,10 +72,10 @@ node_take(struct sim_node *n, struct sim_frame *f)
 {
 	struct sim *s = n->sim;
 
-	if (s->recorder != NULL)
-		recorder_add(s->recorder, s->now_ns, f);
-	if (s->capture != NULL)
-		capture_add(s->capture, s->now_ns, f->data, f->len);
+	if (s->to.recorder != NULL)
+		recorder_add(s->to.recorder, s->now_ns, f);
+	if (s->to.capture != NULL)
+		capture_add(s->to.capture, s->now_ns, f->data, f->len);
 	if (weft_wire_parse(f->data, f->len, &f->hdr) != WEFT_OK) {
 		s->total.loss[LOSS_HEADER]++;
 		frame_free(s, f);

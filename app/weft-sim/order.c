@@ -148,6 +148,7 @@ order_came(struct sim_end *e, const struct weft_msg *m)
 	}
 	s->total.messages[m->kind]++;
 	s->total.poison_came += m->poison != 0;
+	equal_came(e, m);
 	n = e->order.came[class]++;
 	if (replay_excuses(e))
 		return;

@@ -235,6 +235,8 @@ sim_run(struct sim *s)
 			run_heal(s);
 	}
 	forge_uio_look(s);
+	if (s->stop)
+		equal_look(s);
 	if (s->stop && s->total.violations == 0 &&
 		s->total.requests != s->total.completed + s->total.lost)
 		violation(s, "%llu requests, %llu completed, %llu lost",

@@ -326,6 +326,7 @@ enum domain {
 	DOMAIN_CLIENTS, /* operations of programs, */
 	DOMAIN_CLIENTS_UIO, /* and those by UIO */
 	DOMAIN_RESTART, /* CXL.mem, of a node that has started again, or to one */
+	DOMAIN_EQUAL, /* messages, that equal links shared */
 	DOMAINS
 };
 
@@ -428,6 +429,12 @@ struct sim_tapes {
 	uint32_t n;
 };
 
+/* Where frames that are looked at go. */
+struct sim_files {
+	struct recorder *recorder; /* NULL: none */
+	struct capture *capture; /* NULL: none */
+};
+
 struct sim {
 	const struct sim_opt *opt;
 	struct scenario sc;
@@ -453,11 +460,11 @@ struct sim {
 	struct sim_link_dir *link_dir;
 	struct sim_end *end; /* of all nodes */
 	uint32_t n_ends;
-	struct recorder *recorder; /* NULL: none */
-	struct capture *capture; /* NULL: none */
+	struct sim_files to;
 	struct sim_ghosts ghosts;
 	struct sim_tapes tapes;
 	struct sim_seen seen; /* by the monitor of IDE */
+	struct sim_equal *equal; /* NULL: no links are equal, or in rxl mode */
 	struct sim_totals total;
 	struct violation first;
 };

@@ -50,6 +50,8 @@ DRAWN = {
     "clients: bytes of UIO are those of its line",
     "clients: requests by UIO begin a line apart",
     "clients: a request by UIO that was lost was done",
+    "what has to stay in order is spread over equal links",
+    "one of several equal links is left out",
 }
 
 # Seeds that notice what few do, tried before all others. These without faults that came later: with them they are
@@ -93,6 +95,8 @@ FOUND = {
     "windows are a block longer": 241,
     "what turns out bad late is not said where there is no room behind it": 36,
     "some of what turns out bad late is good": 3,
+    "what has to stay in order is spread over equal links": 11,
+    "one of several equal links is left out": 140,
 }
 
 # name, file, text, what it becomes; then the unit test that notices, if it is not weft-sim
@@ -396,6 +400,13 @@ MUTATIONS = [
     ("rights to memory in windows go by SPID", "lib/mem/uio_memory.c",
      "m->cfg.by_prefix ? req->prefix_pid : req->spid;", "req->spid;",
      "test/unit/test_mem_uio_memory"),
+    ("what has to stay in order is spread over equal links", "lib/fabric/route.c",
+     '[WEFT_CLASS_S2M_NDR] = { "ndr", false }', '[WEFT_CLASS_S2M_NDR] = { "ndr", true }'),
+    ("one of several equal links is left out", "lib/fabric/route_port.c",
+     "for (unsigned int i = from; i <= to; i++)", "for (unsigned int i = from; i < to; i++)"),
+    ("keys do not go by the mix", "lib/fabric/route_port.c",
+     "primary ? route_indices(0, last_primary) :", "primary ? route_indices(0, last) :",
+     "test/unit/test_fabric_route"),
     ("a window is open to all", "lib/node/tables.c",
      "if (t->list[w->nodes.first + k] == other)", "if (t->list[w->nodes.first + k] != n->index)"),
     ("windows are a block longer", "lib/node/tables.c",

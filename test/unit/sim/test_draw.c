@@ -10,6 +10,7 @@
 
 #include "draw.h"
 #include "weft_load.h"
+#include "weft_topo_graph.h"
 #include "weft_wire.h"
 
 #define FABRICS 2000
@@ -76,12 +77,17 @@ static uint32_t
 drawn_found(const struct weft_topo *t, const struct weft_load *load)
 {
 	uint32_t found = 0;
-	bool is_moving = false, takes_turns = false;
+	bool is_moving = false, takes_turns = false, is_equal = false;
+	uint8_t equal[WEFT_RGT_PORTS];
 
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		is_moving |= load->node[i].move.period_ms != 0;
 	for (unsigned int i = 0; i < t->map.n_segments; i++)
 		takes_turns |= t->map.segment[i].ways_log2 != 0;
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		for (unsigned int k = 0; k < t->node[i].n_ports; k++)
+			is_equal |= weft_topo_equal_ports(t, i, k, equal) > 1;
+	found |= (uint32_t)is_equal << DRAW_EQUAL;
 	found |= (uint32_t)drawn_any_node(t, is_client) << DRAW_ATS;
 	found |= (uint32_t)is_moving << DRAW_MOVE;
 	found |= (uint32_t)(load->n_transfers != 0) << DRAW_TRANSFER;
