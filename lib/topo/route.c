@@ -45,22 +45,30 @@ static const struct {
 	{ WEFT_TOPO_ROUTING_RISING, false, topo_route_rising },
 };
 
+/* What is judged: equal links as one, since what may be spread goes by any of them. */
+struct route_case {
+	const struct weft_topo *t;
+	struct weft_drt *drt;
+	uint8_t *lowest; /* by port: number of the first of its equals */
+};
+
 static int
 route_port(const void *arg, unsigned int node, int in, uint16_t dpid)
 {
-	const struct weft_drt *drt = arg;
+	const struct route_case *c = arg;
+	const int port = weft_drt_port(&c->drt[node], dpid);
 
 	(void)in;
-	return weft_drt_port(&drt[node], dpid);
+	return port < 0 ? port : c->lowest[c->t->node[node].first_port + port];
 }
 
 /* Fill the tables as they will be given out, and have those judged. */
 static int
-route_judge(const struct weft_topo *t, struct weft_drt *drt, struct weft_topo_fault *f)
+route_judge(struct route_case *c, struct weft_topo_fault *f)
 {
-	for (unsigned int i = 0; i < t->n_nodes; i++)
-		weft_topo_routes(t, i, &drt[i]);
-	return weft_topo_check_routes(t, route_port, drt, f);
+	for (unsigned int i = 0; i < c->t->n_nodes; i++)
+		weft_topo_routes(c->t, i, &c->drt[i]);
+	return weft_topo_check_routes(c->t, route_port, c, f);
 }
 
 int
@@ -68,16 +76,20 @@ weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_acc
 	void *arg, struct weft_topo_fault *f)
 {
 	const size_t len = (size_t)t->n_nodes * t->n_nodes;
-	struct weft_drt *drt = calloc(t->n_nodes + 1u, sizeof(*drt));
+	struct route_case c = { .t = t };
 	int rc = -EINVAL;
 
 	*f = (struct weft_topo_fault){ .text = "no engine fits" };
 	free(t->route);
 	t->route = malloc(len + 1);
-	if (drt == NULL || t->route == NULL) {
-		free(drt);
+	c.drt = calloc(t->n_nodes + 1u, sizeof(*c.drt));
+	c.lowest = malloc(t->n_ports + 1u);
+	if (c.drt == NULL || c.lowest == NULL || t->route == NULL) {
+		free(c.drt);
+		free(c.lowest);
 		return -ENOMEM;
 	}
+	topo_equal_lowest(t, c.lowest);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(engines) && rc == -EINVAL; i++) {
 		if (asked == WEFT_TOPO_ROUTING_AUTO ? !engines[i].is_auto
 						    : engines[i].routing != asked)
@@ -88,11 +100,12 @@ weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_acc
 		if (rc == 0)
 			topo_route_equal(t);
 		if (rc == 0)
-			rc = route_judge(t, drt, f);
+			rc = route_judge(&c, f);
 		if (rc == 0 && accept != NULL && !accept(arg, t))
 			rc = -EINVAL;
 	}
-	free(drt);
+	free(c.drt);
+	free(c.lowest);
 	return rc;
 }
 

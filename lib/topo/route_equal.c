@@ -2,9 +2,9 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * Several links between the same two switches (fabric.md section 1.10). Whatever an engine says of
- * one of them holds for all: they lead to the same switch, and each has only those to wait for that
- * the others have. So destinations are dealt out to them, and a routing group may name them all.
+ * Several links between the same two switches (fabric.md section 1.10). For every destination each
+ * is as good as the others: so destinations are dealt out to them, and a routing group may name
+ * all. Then a message waits for any of them, and proofs of routes have to take them for one.
  */
 
 #include "topo_priv.h"
@@ -15,6 +15,14 @@ equal_is_between_switches(const struct weft_topo *t, unsigned int port)
 {
 	return t->node[t->port[port].node].kind == WEFT_TOPO_SWITCH &&
 	       t->node[t->neighbour[port]].kind == WEFT_TOPO_SWITCH;
+}
+
+/* Of two ports of a switch. */
+static bool
+equal_is_equal(const struct weft_topo *t, unsigned int a, unsigned int b)
+{
+	return equal_is_between_switches(t, a) && t->neighbour[a] == t->neighbour[b] &&
+	       weft_topo_port_flits(t, a) == weft_topo_port_flits(t, b);
 }
 
 unsigned int
@@ -31,11 +39,26 @@ weft_topo_equal_ports(const struct weft_topo *t, unsigned int node, unsigned int
 	for (unsigned int k = 1; k < n_ports && n < WEFT_RGT_PORTS; k++) {
 		const unsigned int other = (number + k) % n_ports;
 
-		if (t->neighbour[first + other] == t->neighbour[port] &&
-			weft_topo_port_flits(t, first + other) == weft_topo_port_flits(t, port))
+		if (equal_is_equal(t, port, first + other))
 			equal[n++] = (uint8_t)other;
 	}
 	return n;
+}
+
+void
+topo_equal_lowest(const struct weft_topo *t, uint8_t *lowest)
+{
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		const unsigned int first = t->node[i].first_port;
+
+		for (unsigned int p = 0; p < t->node[i].n_ports; p++) {
+			unsigned int k = 0;
+
+			while (k < p && !equal_is_equal(t, first + p, first + k))
+				k++;
+			lowest[first + p] = (uint8_t)k;
+		}
+	}
 }
 
 /* The port that a destination is dealt to, by the port that the engine chose. */

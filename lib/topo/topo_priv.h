@@ -370,6 +370,8 @@ uint8_t *topo_route_at(struct weft_topo *t, unsigned int node, unsigned int to);
 void topo_route_ends(struct weft_topo *t);
 /* route_equal.c: deal destinations out to links that an engine could as well have chosen. */
 void topo_route_equal(struct weft_topo *t);
+/* The first of the equals of each port, by index. */
+void topo_equal_lowest(const struct weft_topo *t, uint8_t *lowest);
 /* graph.c: lowest port of @node that leads one hop nearer, or -1. */
 int topo_nearer_port(const struct weft_topo *t, unsigned int node, const struct topo_hops *h);
 /* graph.c: port number of @node on the way to @to, or -1. */

@@ -55,7 +55,7 @@ int weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo
 
 /**
  * Ports of a switch that are as good as one of them for every destination: their links, of one
- * MTU, lead to the same switch. Proofs of routes that hold with one hold with all.
+ * MTU, lead to the same switch. weft_topo_route() proves routes with all of them taken for one.
  *
  * @param number  0..n_ports - 1
  * @param equal   receives @p number and then the others, at most WEFT_RGT_PORTS
