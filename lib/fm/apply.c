@@ -41,6 +41,19 @@ apply_drt(struct fm_component *c, const uint8_t *b, size_t len)
 }
 
 static void
+apply_rgt(struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_set_rgt_req req;
+
+	if (weft_cci_get_set_rgt_req(&req, b, len) != 0)
+		return;
+	for (unsigned int k = 0; k < c->sw->n_drts; k++)
+		if (c->sw->rgt_of[k] == req.rgt)
+			memcpy(&c->sw->rgt[k][req.start], req.entry,
+				req.n * sizeof(c->sw->rgt[k][0]));
+}
+
+static void
 apply_add(struct fm_component *c, const uint8_t *b, size_t len)
 {
 	struct weft_cci_dc_add_req req;
@@ -104,6 +117,7 @@ fm_apply(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, const uint
 	case WEFT_CCI_CLAIM_OWNERSHIP: apply_claim(c, b, len); break;
 	case WEFT_CCI_CONFIGURE_PID_ASSIGNMENT: apply_assignment(c, b, len); break;
 	case WEFT_CCI_SET_DRT: apply_drt(c, b, len); break;
+	case WEFT_CCI_SET_RGT: apply_rgt(c, b, len); break;
 	case WEFT_CCI_DC_ADD: apply_add(c, b, len); break;
 	case WEFT_CCI_DC_RELEASE: apply_release(c, b, len); break;
 	case WEFT_CCI_SET_SAT: apply_sat(c, b, len); break;

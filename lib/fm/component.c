@@ -138,6 +138,7 @@ const struct fm_step fm_steps[] = {
 	{ WEFT_CCI_GET_LINK_PARTNER_INFO, true, false, true, fm_put_partners, fm_got_partners },
 	{ WEFT_CCI_GET_PID_TARGETS, true, false, false, fm_put_targets, fm_got_targets },
 	{ WEFT_CCI_GET_DRT, true, false, false, fm_put_drt, fm_got_drt },
+	{ WEFT_CCI_GET_RGT, true, false, false, fm_put_groups, fm_got_groups },
 	{ WEFT_CCI_IDENTIFY_GFD, false, true, false, component_put_nothing, fm_got_gfd },
 	{ WEFT_CCI_GET_DC_REGIONS, false, true, false, fm_put_regions, fm_got_regions },
 	{ WEFT_CCI_GET_EXTENTS, false, true, false, fm_put_extents, fm_got_extents },
@@ -331,6 +332,12 @@ component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, u
 	const bool is_write = c->req.is_write;
 
 	component_end_request(fm, c);
+	if (!is_write && opcode == WEFT_CCI_GET_RGT) {
+		c->step++; /* the rows before it are all there are */
+		c->cursor = 0;
+		component_read_on(fm, c);
+		return;
+	}
 	/* One that is left out refuses again and again. */
 	if (c->state != WEFT_FM_ABSENT)
 		fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
@@ -452,6 +459,7 @@ fm_component_free(struct fm_component *c)
 {
 	if (c->sw != NULL) {
 		free(c->sw->drt);
+		free(c->sw->rgt);
 		free(c->sw->target);
 	}
 	if (c->gfd != NULL) {

@@ -214,8 +214,11 @@ fm_copy_component(struct fm_component *c)
 		*c->sw = *sw;
 		c->sw->drt = calloc(sw->n_drts + 1u, sizeof(*sw->drt));
 		c->sw->target = calloc(sw->n_targets + 1u, sizeof(*sw->target));
-		if (c->sw->drt == NULL || c->sw->target == NULL)
+		c->sw->rgt = calloc(sw->n_drts + 1u, sizeof(*sw->rgt));
+		if (c->sw->drt == NULL || c->sw->target == NULL || c->sw->rgt == NULL)
 			return false;
+		if (sw->rgt != NULL)
+			memcpy(c->sw->rgt, sw->rgt, sw->n_drts * sizeof(*sw->rgt));
 		if (sw->drt != NULL)
 			memcpy(c->sw->drt, sw->drt, sw->n_drts * sizeof(*sw->drt));
 		if (sw->target != NULL)
@@ -323,10 +326,15 @@ weft_fm_port(const struct weft_fm *fm, uint32_t path, uint8_t port, struct weft_
 int
 weft_fm_route(const struct weft_fm *fm, uint32_t path, uint16_t dpid)
 {
+	const struct fm_switch *sw;
+
 	if (path >= fm->cfg.n_paths || fm->component[path].sw == NULL ||
 		fm->component[path].sw->n_drts == 0)
 		return -1;
-	return weft_drt_port(&fm->component[path].sw->drt[0], dpid);
+	sw = fm->component[path].sw;
+	if (dpid < WEFT_PIDS && sw->drt[0].entry[dpid][0] == WEFT_DRT_RGT)
+		return sw->rgt[0][sw->drt[0].entry[dpid][1]].port[0];
+	return weft_drt_port(&sw->drt[0], dpid);
 }
 
 uint32_t

@@ -51,6 +51,10 @@ struct fm_switch {
 	uint16_t n_ports, n_targets;
 	unsigned int n_drts;
 	struct weft_drt *drt;
+	bool has_groups; /* it has RGTs, and the mode that takes any port */
+	uint16_t n_groups; /* rows of each that were read */
+	struct weft_rgt_entry (*rgt)[WEFT_FM_PORTS]; /* by DRT */
+	uint8_t rgt_of[WEFT_FM_PORTS]; /* number of the RGT of each DRT */
 	struct fm_target *target;
 	struct fm_port port[WEFT_FM_PORTS];
 };
@@ -161,6 +165,8 @@ int fm_put_targets(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_targets(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 int fm_put_drt(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_drt(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
+int fm_put_groups(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
+int fm_got_groups(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 int fm_got_gfd(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 int fm_put_regions(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_regions(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);

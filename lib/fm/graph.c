@@ -297,7 +297,8 @@ fm_build_graph(struct weft_fm *fm)
 			graph_describe(fm, i, &g[i]);
 			fm->found[i] = (struct weft_fm_tables){ 0 };
 			if (sw != NULL)
-				fm->found[i] = (struct weft_fm_tables){ sw->drt, sw->n_drts };
+				fm->found[i] = (struct weft_fm_tables){ sw->drt, sw->n_drts,
+					sw->rgt, sw->n_groups };
 		}
 		rc = weft_fm_routes_new(&fm->routes, g, fm->n_nodes, fm->link, fm->n_links,
 			fm->found, (enum weft_topo_routing)fm->intent->routing, &f);

@@ -9,6 +9,7 @@
 #include "fm_priv.h"
 
 #define RECONCILE_ROWS 508 /* of a DRT, in one command */
+#define RECONCILE_GROUPS 84 /* of an RGT */
 
 bool
 fm_can_write(struct weft_fm *fm, const struct fm_component *c)
@@ -52,6 +53,34 @@ reconcile_tables(struct weft_fm *fm, unsigned int node, enum weft_fm_phase phase
 	return 0;
 }
 
+/* The next run of groups of one switch. */
+static unsigned int
+reconcile_groups(struct weft_fm *fm, unsigned int node)
+{
+	struct fm_component *c = &fm->component[fm->node[node].path];
+
+	for (unsigned int k = 0; k < fm->found[node].n; k++) {
+		const struct weft_rgt_entry *row;
+		struct weft_cci_set_rgt_req req = { .rgt = c->sw->rgt_of[k] };
+		unsigned int first = 0;
+
+		req.n = (uint16_t)weft_fm_routes_next_groups(
+			&fm->routes, fm->found, node, k, &first, RECONCILE_GROUPS, &row);
+		if (req.n == 0)
+			continue;
+		if (!fm_can_write(fm, c))
+			return 0;
+		req.start = (uint16_t)first;
+		req.entry = row->port;
+		fm_event(fm, WEFT_FM_EVENT_WRITE, c, WEFT_CCI_SET_RGT, "RGT %u, rows %u to %u",
+			req.rgt, first, first + req.n - 1u);
+		fm_send(fm, c, WEFT_CCI_SET_RGT,
+			weft_cci_put_set_rgt_req(fm_payload(c), WEFT_CCI_MAX_PAYLOAD, &req), true);
+		return 1;
+	}
+	return 0;
+}
+
 /* Messages of removed rows are gone before others take their place. */
 static bool
 reconcile_is_draining(struct weft_fm *fm, enum weft_fm_phase phase)
@@ -81,7 +110,8 @@ reconcile_routes(struct weft_fm *fm)
 		return 0;
 	for (unsigned int i = 0; i < fm->n_nodes; i++)
 		if (fm->found[i].n != 0)
-			n += reconcile_tables(fm, i, phase);
+			n += phase == WEFT_FM_PHASE_GROUPS ? reconcile_groups(fm, i)
+			                                   : reconcile_tables(fm, i, phase);
 	return n;
 }
 

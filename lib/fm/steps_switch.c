@@ -11,6 +11,7 @@
 #define SWITCH_PORTS_ASKED 18 /* partner blocks of 54 B that an answer of 1024 B holds */
 #define SWITCH_TARGETS_ASKED 127
 #define SWITCH_ROWS_ASKED 508
+#define SWITCH_GROUPS_ASKED 64 /* of an RGT, which has a power of 2: fewer are not used */
 #define SWITCH_TARGETS 4096
 #define SWITCH_DRTS 256
 
@@ -42,13 +43,17 @@ fm_got_pbr_switch(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, 
 
 	if (weft_cci_get_identify_pbr_switch_rsp(&rsp, b, len) != 0 || rsp.ndrt == 0)
 		return -EBADMSG;
+	c->sw->has_groups = rsp.nrgt != 0 && (rsp.modes >> WEFT_RGT_RANDOM & 1) != 0;
 	if (rsp.ndrt == c->sw->n_drts)
 		return FM_GOT_ALL;
 	free(c->sw->drt);
+	free(c->sw->rgt);
 	c->sw->drt = calloc(rsp.ndrt, sizeof(*c->sw->drt));
-	c->sw->n_drts = c->sw->drt == NULL ? 0 : rsp.ndrt;
+	c->sw->rgt = calloc(rsp.ndrt, sizeof(*c->sw->rgt));
+	c->sw->n_drts = c->sw->drt == NULL || c->sw->rgt == NULL ? 0 : rsp.ndrt;
+	c->sw->n_groups = 0;
 	fm->is_graph_old = true;
-	return c->sw->drt == NULL ? -EBADMSG : FM_GOT_ALL;
+	return c->sw->n_drts == 0 ? -EBADMSG : FM_GOT_ALL;
 }
 
 /* Next ports that @takes from the cursor on, at most @max; the cursor goes behind them. */
@@ -232,6 +237,42 @@ fm_got_drt(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t 
 		rsp.start != c->cursor % WEFT_PIDS || rsp.n == 0 || rsp.n > left)
 		return -EBADMSG;
 	memcpy(c->sw->drt[rsp.drt].entry[rsp.start], rsp.entry, 2u * rsp.n);
+	c->sw->rgt_of[rsp.drt] = rsp.rgt;
 	c->cursor += rsp.n;
+	return FM_GOT_PART;
+}
+
+/* The cursor counts rows of the groups of all tables. */
+int
+fm_put_groups(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
+{
+	const unsigned int table = c->cursor / WEFT_FM_PORTS;
+	const struct weft_cci_get_rgt_req req = {
+		.rgt = table < c->sw->n_drts ? c->sw->rgt_of[table] : (uint8_t)0,
+		.start = (uint16_t)(c->cursor % WEFT_FM_PORTS),
+		.n = SWITCH_GROUPS_ASKED
+	};
+
+	(void)fm;
+	if (!c->sw->has_groups || table >= c->sw->n_drts)
+		return -1;
+	return weft_cci_put_get_rgt_req(b, WEFT_CCI_MAX_PAYLOAD, &req);
+}
+
+int
+fm_got_groups(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	const unsigned int table = c->cursor / WEFT_FM_PORTS, start = c->cursor % WEFT_FM_PORTS;
+	struct weft_cci_get_rgt_rsp rsp;
+
+	if (weft_cci_get_get_rgt_rsp(&rsp, b, len) != 0 || rsp.rgt != c->sw->rgt_of[table] ||
+		rsp.start != start || rsp.n != SWITCH_GROUPS_ASKED)
+		return -EBADMSG;
+	memcpy(&c->sw->rgt[table][start], rsp.entry, rsp.n * sizeof(c->sw->rgt[table][0]));
+	c->cursor += rsp.n;
+	if (table == 0 && c->cursor > c->sw->n_groups) {
+		c->sw->n_groups = (uint16_t)c->cursor;
+		fm->is_graph_old = true;
+	}
 	return FM_GOT_PART;
 }

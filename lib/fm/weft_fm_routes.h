@@ -9,7 +9,10 @@
  *      change from the destination to the sources. A message then never meets a switch that still
  *      points back: in every mixed state each way ends at the destination or at a missing row.
  *   2. Rows that go are removed when all others stand.
- *   3. Old and new routes together, as far as rule 1 lets them meet, must make no circle of links
+ *   3. Where links are as good as each other (weft_topo_equal_ports()), a row names a group of
+ *      them, in row p of the RGT for port p. Groups are written before rows name them; as all
+ *      links of one lead to the same switch, messages may meet either form of it.
+ *   4. Old and new routes together, as far as rule 1 lets them meet, must make no circle of links
  *      that wait for each other. weft_fm_routes_new() looks for such routes first; where no engine
  *      has any, must_drain says that the old rows have to be removed, and their messages to be
  *      gone, before the new ones are written.
@@ -21,6 +24,7 @@
 #define WEFT_FM_ROUTES_H
 
 #include "weft_pbr.h"
+#include "weft_route.h"
 #include "weft_topo_graph.h"
 
 WEFT_BEGIN_DECLS
@@ -37,15 +41,18 @@ struct weft_fm_link {
 struct weft_fm_tables {
 	struct weft_drt *drt; /**< NULL: the node has none */
 	unsigned int n;
+	struct weft_rgt_entry (*rgt)[WEFT_FM_PORTS]; /**< by table; NULL: no groups */
+	unsigned int n_groups; /**< rows of each that are known; others are not used */
 };
 
 /** Routes of a fabric. One writer. */
 struct weft_fm_routes {
 	struct weft_topo *graph;
 	struct weft_drt *want; /**< by node; rows in physical port numbers; of ends: not used */
+	struct weft_rgt_entry (*group)[WEFT_FM_PORTS]; /**< by node: row p of port p; zero: none */
 	uint8_t *physical; /**< by port of the graph */
 	uint16_t *port_at; /**< [node][physical port]: port of the graph, or WEFT_FM_NO_PORT */
-	bool must_drain; /**< rule 3 */
+	bool must_drain; /**< rule 4 */
 };
 
 #define WEFT_FM_NO_PORT UINT16_MAX
@@ -68,13 +75,14 @@ int weft_fm_routes_new(struct weft_fm_routes *r, const struct weft_topo_graph_no
 void weft_fm_routes_free(struct weft_fm_routes *r);
 
 /**
- * Whether links may wait for each other in a circle on the way from @p found to r->want (rule 3).
+ * Whether links may wait for each other in a circle on the way from @p found to r->want (rule 4).
  *
  * @return 0 none; -EINVAL there is one; -ENOMEM
  */
 int weft_fm_routes_check_mixed(const struct weft_fm_routes *r, const struct weft_fm_tables *found);
 
 enum weft_fm_phase {
+	WEFT_FM_PHASE_GROUPS, /**< rows of groups: weft_fm_routes_next_groups() */
 	WEFT_FM_PHASE_WRITE, /**< rows that are new or that change */
 	WEFT_FM_PHASE_REMOVE, /**< rows that go */
 	WEFT_FM_PHASE_DRAIN, /**< must_drain: all rows that are not as they are to be are removed */
@@ -99,6 +107,18 @@ enum weft_fm_phase weft_fm_routes_phase(
 unsigned int weft_fm_routes_next(const struct weft_fm_routes *r, const struct weft_fm_tables *found,
 	enum weft_fm_phase phase, unsigned int node, unsigned int table, uint16_t *first,
 	unsigned int max, uint8_t (*row)[2]);
+
+/**
+ * The next run of rows of one table's groups that differ.
+ *
+ * @param first  first row to look at; receives the first of the run
+ * @param max    most rows of a run
+ * @param row    receives the first of them; the others stand behind it
+ * @return rows of the run, 0 if there is none
+ */
+unsigned int weft_fm_routes_next_groups(const struct weft_fm_routes *r,
+	const struct weft_fm_tables *found, unsigned int node, unsigned int table,
+	unsigned int *first, unsigned int max, const struct weft_rgt_entry **row);
 
 WEFT_END_DECLS
 

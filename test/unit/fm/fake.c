@@ -40,6 +40,7 @@ fake_reboot(struct fake *f, unsigned int a)
 	c->pid = c->fm_pid = WEFT_FM_NO_PID;
 	memset(c->fm_uuid, 0, sizeof(c->fm_uuid));
 	memset(&c->drt, 0, sizeof(c->drt));
+	memset(c->rgt, 0, sizeof(c->rgt));
 	memset(c->sat, 0, sizeof(c->sat));
 	c->n_extents = 0;
 	for (unsigned int p = 0; p < FAKE_PORTS; p++)
@@ -251,6 +252,33 @@ fake_get_drt(struct fake_component *c, const uint8_t *b, size_t len, struct fake
 }
 
 static void
+fake_get_rgt(struct fake_component *c, const uint8_t *b, size_t len, struct fake_answer *a)
+{
+	struct weft_cci_get_rgt_req req;
+	struct weft_cci_get_rgt_rsp rsp;
+
+	assert_int_equal(weft_cci_get_get_rgt_req(&req, b, len), 0);
+	if (req.rgt != 0 || req.start + req.n > FAKE_GROUP_ROWS) {
+		a->rc = WEFT_CCI_INVALID_INPUT;
+		return;
+	}
+	rsp = (struct weft_cci_get_rgt_rsp){
+		.n = req.n, .start = req.start, .entry = c->rgt[req.start].port
+	};
+	a->len = weft_cci_put_get_rgt_rsp(a->b, sizeof(a->b), &rsp);
+}
+
+static void
+fake_set_rgt(struct fake_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_set_rgt_req req;
+
+	assert_int_equal(weft_cci_get_set_rgt_req(&req, b, len), 0);
+	assert_true(req.rgt == 0 && req.n != 0 && req.start + req.n <= FAKE_GROUP_ROWS);
+	memcpy(&c->rgt[req.start], req.entry, req.n * sizeof(c->rgt[0]));
+}
+
+static void
 fake_set_drt(struct fake_component *c, const uint8_t *b, size_t len)
 {
 	struct weft_cci_set_drt_req req;
@@ -418,7 +446,7 @@ fake_set_sat(struct fake *f, uint32_t path, const uint8_t *b, size_t len)
 static void
 fake_tables(struct fake_component *c, struct fake_answer *a)
 {
-	const struct weft_cci_identify_pbr_switch_rsp rsp = { .ndrt = 1, .modes = 1 };
+	const struct weft_cci_identify_pbr_switch_rsp rsp = { .ndrt = 1, .nrgt = 1, .modes = 1 };
 
 	(void)c;
 	a->len = weft_cci_put_identify_pbr_switch_rsp(a->b, sizeof(a->b), &rsp);
@@ -469,6 +497,11 @@ fake_execute_switch(struct fake *f, uint32_t path, uint16_t opcode, const uint8_
 		c->n_writes++;
 		return true;
 	case WEFT_CCI_GET_DRT: fake_get_drt(c, b, len, a); return true;
+	case WEFT_CCI_GET_RGT: fake_get_rgt(c, b, len, a); return true;
+	case WEFT_CCI_SET_RGT:
+		fake_set_rgt(c, b, len);
+		c->n_writes++;
+		return true;
 	case WEFT_CCI_SET_DRT:
 		fake_set_drt(c, b, len);
 		c->n_writes++;

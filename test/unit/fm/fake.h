@@ -13,6 +13,7 @@
 #include "weft_pbr.h"
 #include "weft_rand.h"
 #include "weft_test.h"
+#include "weft_route.h"
 
 #define FAKE_PORTS 64
 #define FAKE_EXTENTS 64
@@ -29,6 +30,8 @@ struct fake_port {
 	uint16_t pid;
 };
 
+#define FAKE_GROUP_ROWS 64 /* of an RGT */
+
 struct fake_component {
 	bool is_gfd, is_dead, is_mad; /* mad: its answers are cut */
 	bool is_fixed; /* GFD: takes no commands about its memory */
@@ -40,6 +43,7 @@ struct fake_component {
 	unsigned int n_ports, n_extents;
 	struct fake_port port[FAKE_PORTS];
 	struct weft_drt drt;
+	struct weft_rgt_entry rgt[FAKE_GROUP_ROWS];
 	struct weft_fm_extent extent[FAKE_EXTENTS];
 	uint32_t sat[WEFT_PIDS];
 	unsigned int n_writes, n_drt_writes;

@@ -100,12 +100,21 @@ flood(const struct fake *f, unsigned int at, bool *seen)
 	}
 }
 
+/* Port of what stays on one path. */
+static int
+first_port(const struct fake_component *c, uint16_t dpid)
+{
+	const uint8_t *row = c->drt.entry[dpid];
+
+	return row[0] == WEFT_DRT_RGT ? c->rgt[row[1]].port[0] : weft_drt_port(&c->drt, dpid);
+}
+
 /* Where a message for a PID ends that begins at a switch: -1 nowhere. */
 static int
 follow(const struct fake *f, unsigned int at, uint16_t dpid, unsigned int *port)
 {
 	for (unsigned int n = 0; n <= f->n_switches; n++) {
-		const int out = weft_drt_port(&f->component[at].drt, dpid);
+		const int out = first_port(&f->component[at], dpid);
 
 		if (out < 0)
 			return (int)at;
@@ -168,8 +177,7 @@ check_routes(const struct fake *f)
 				if (pid == WEFT_FM_NO_PID)
 					continue;
 				if (!seen[b]) {
-					assert_int_equal(
-						weft_drt_port(&f->component[a].drt, pid), -1);
+					assert_int_equal(first_port(&f->component[a], pid), -1);
 					continue;
 				}
 				assert_int_equal(follow(f, a, pid, &port), b);
@@ -178,7 +186,7 @@ check_routes(const struct fake *f)
 		}
 		/* Nobody else has rows. */
 		for (uint16_t d = 0; d < WEFT_FM_NO_PID; d++)
-			assert_true(used[d] || weft_drt_port(&f->component[a].drt, d) < 0);
+			assert_true(used[d] || first_port(&f->component[a], d) < 0);
 	}
 	free(seen);
 }
@@ -594,6 +602,49 @@ WEFT_TEST(each_trouble_has_its_line)
 		assert_true(is_usable(&f.component[i]));
 	check_routes(&f);
 	check_links(&f, fm);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+/* Three links between two switches are a group of those that are up, by the one of the row. */
+WEFT_TEST(equal_links_are_groups)
+{
+	struct weft_fm *fm;
+	struct fake f;
+
+	fake_init(&f, 2, 2, 5);
+	for (unsigned int i = 0; i < 3; i++)
+		fake_join(&f, 0, 1);
+	fake_join(&f, 1, 2);
+	fake_join(&f, 1, 3);
+	fake_host(&f, 0);
+	fm = manager(&f);
+	for (unsigned int n_up = 3; n_up != 0; n_up--) {
+		const struct fake_component *c = &f.component[0];
+		unsigned int used = 0;
+
+		assert_true(fake_run(&f, fm, 100 * SECOND));
+		fake_pass(&f, fm, SECOND);
+		assert_true(weft_fm_is_converged(fm));
+		check_routes(&f);
+		for (unsigned int g = 2; g < 4; g++) {
+			const uint8_t *row = c->drt.entry[f.component[g].pid];
+
+			assert_int_equal(row[0], n_up > 1 ? WEFT_DRT_RGT : WEFT_DRT_PORT);
+			assert_in_range(row[1], 3 - n_up, 2);
+			used |= 1u << row[1];
+			assert_int_equal(weft_fm_route(fm, 0, f.component[g].pid), row[1]);
+			if (n_up == 1)
+				continue;
+			assert_int_equal(c->rgt[row[1]].counts, (n_up - 1) * 9);
+			for (unsigned int k = 0; k < n_up; k++)
+				assert_int_equal(c->rgt[row[1]].port[k],
+					3 - n_up + (row[1] - (3 - n_up) + k) % n_up);
+		}
+		assert_int_equal(__builtin_popcount(used), n_up == 1 ? 1 : 2);
+		fake_set_up(&f, 0, 3 - n_up, false);
+		fake_pass(&f, fm, SECOND);
+	}
 	weft_fm_free(fm);
 	fake_free(&f);
 }

@@ -14,7 +14,9 @@
 #define SWITCHES 8
 #define ENDS 8
 #define NODES (SWITCHES + ENDS)
-#define LINKS 40
+#define LINKS 48
+
+static unsigned int n_groups; /* written */
 
 /* A fabric in the making. */
 struct world {
@@ -24,6 +26,7 @@ struct world {
 	unsigned int n_switches, n_nodes, n_links;
 	uint8_t n_ports[NODES];
 	struct weft_drt *drt; /* by node: what the switches have */
+	struct weft_rgt_entry (*rgt)[WEFT_FM_PORTS];
 	struct weft_fm_tables found[NODES];
 	/* [from][to]: a message on the one was to go on by the other. Channel: 2 * link + end. */
 	bool waits[2 * LINKS][2 * LINKS];
@@ -62,36 +65,60 @@ world_draw(struct world *w, struct weft_rand *rand)
 		unsigned int a = (unsigned int)weft_rand_below(rand, w->n_switches);
 		unsigned int b = (unsigned int)weft_rand_below(rand, w->n_switches - 1);
 
-		world_join(w, a, b + (b >= a));
+		for (uint64_t more = weft_rand_below(rand, 3); more != 0 && w->n_links < LINKS;
+			more--)
+			world_join(w, a, b + (b >= a));
 	}
 	w->drt = calloc(NODES, sizeof(*w->drt));
 	w->used = calloc(WEFT_PIDS, 2 * LINKS);
-	assert_true(w->drt != NULL && w->used != NULL);
+	w->rgt = calloc(NODES, sizeof(*w->rgt));
+	assert_true(w->drt != NULL && w->used != NULL && w->rgt != NULL);
 	for (unsigned int i = 0; i < w->n_switches; i++)
-		w->found[i] = (struct weft_fm_tables){ &w->drt[i], 1 };
+		w->found[i] = (struct weft_fm_tables){ &w->drt[i], 1, &w->rgt[i],
+			i % 4 == 3 ? 0u : WEFT_FM_PORTS };
 }
 
 static void
 world_free(struct world *w)
 {
 	free(w->drt);
+	free(w->rgt);
 	free(w->used);
 }
 
-/* Channel by which a row leads on, or -1. */
+/* Channel of a port, or -1. */
 static int
-world_channel(const struct world *w, unsigned int node, unsigned int dpid)
+world_channel_of(const struct world *w, unsigned int node, unsigned int port)
 {
-	const uint8_t *row = w->drt[node].entry[dpid];
-
-	if (node >= w->n_switches || row[0] != WEFT_DRT_PORT)
-		return -1;
 	for (unsigned int l = 0; l < w->n_links; l++)
 		for (unsigned int e = 0; e < 2; e++)
-			if (w->is_up[l] && w->link[l].node[e] == node &&
-				w->link[l].port[e] == row[1])
+			if (w->is_up[l] && w->link[l].node[e] == node && w->link[l].port[e] == port)
 				return (int)(2 * l + e);
 	return -1;
+}
+
+/* Channels by which a row leads on; all lead to one node. */
+static unsigned int
+world_channels(
+	const struct world *w, unsigned int node, unsigned int dpid, int channel[WEFT_RGT_PORTS])
+{
+	const uint8_t *row = w->drt[node].entry[dpid];
+	const struct weft_rgt_entry *e = &w->rgt[node][row[1]];
+	unsigned int n = 0;
+
+	if (node >= w->n_switches || row[0] == WEFT_DRT_INVALID)
+		return 0;
+	for (unsigned int i = 0; i <= (row[0] == WEFT_DRT_RGT ? e->counts & 7u : 0u); i++) {
+		const int c =
+			world_channel_of(w, node, row[0] == WEFT_DRT_RGT ? e->port[i] : row[1]);
+
+		if (c < 0)
+			continue;
+		channel[n++] = c;
+		assert_int_equal(w->link[c / 2].node[1 - c % 2],
+			w->link[channel[0] / 2].node[1 - channel[0] % 2]);
+	}
+	return n;
 }
 
 static unsigned int
@@ -129,27 +156,30 @@ world_look(struct world *w)
 		for (unsigned int from = 0; from < w->n_switches; from++) {
 			unsigned int at = from, n_hops = 0;
 
-			for (int c; at != i && (c = world_channel(w, at, dpid)) >= 0;) {
-				at = world_leads_to(w, c);
+			int c[WEFT_RGT_PORTS];
+
+			while (at != i && world_channels(w, at, dpid, c) != 0) {
+				at = world_leads_to(w, c[0]);
 				assert_true(n_hops++ <= w->n_nodes);
 			}
 		}
 		for (unsigned int s = 0; s < w->n_switches; s++) {
-			const int c = world_channel(w, s, dpid);
+			int c[WEFT_RGT_PORTS];
 
-			if (s != i && c >= 0)
-				w->used[dpid * 2 * LINKS + (unsigned int)c] = true;
+			for (unsigned int k = s == i ? 0 : world_channels(w, s, dpid, c); k != 0;
+				k--)
+				w->used[dpid * 2 * LINKS + (unsigned int)c[k - 1]] = true;
 		}
 		/* Who was sent by an earlier row goes on by the row that is there now. */
 		for (int c = 0; c < 2 * LINKS; c++) {
-			int next;
+			int next[WEFT_RGT_PORTS];
 
 			if (!w->used[dpid * 2 * LINKS + (unsigned int)c] || !w->is_up[c / 2] ||
 				world_leads_to(w, c) == i)
 				continue;
-			next = world_channel(w, world_leads_to(w, c), dpid);
-			if (next >= 0)
-				w->waits[c][next] = true;
+			for (unsigned int k = world_channels(w, world_leads_to(w, c), dpid, next);
+				k != 0; k--)
+				w->waits[c][next[k - 1]] = true;
 		}
 	}
 }
@@ -199,6 +229,17 @@ world_change(struct world *w, struct weft_fm_routes *r, struct weft_rand *rand)
 			r->must_drain = false;
 			world_drained(w);
 		}
+		if (phase == WEFT_FM_PHASE_GROUPS) {
+			const struct weft_rgt_entry *group;
+			unsigned int p = 0;
+
+			if (weft_fm_routes_next_groups(r, w->found, node, 0, &p, 1, &group) != 0) {
+				w->rgt[node][p] = *group;
+				n_groups++;
+				world_look(w);
+			}
+			continue;
+		}
 		n = weft_fm_routes_next(r, w->found, phase, node, 0, &first,
 			1 + (unsigned int)weft_rand_below(rand, 4), row);
 		for (unsigned int i = 0; i < n; i++) {
@@ -244,7 +285,8 @@ WEFT_TEST(no_mixed_state_has_a_loop_or_a_circle)
 		}
 		world_free(&w);
 	}
-	print_message("%u changes, %u with a drain\n", n_changes, n_drains);
+	print_message("%u changes, %u with a drain, %u groups\n", n_changes, n_drains, n_groups);
+	assert_true(n_groups > 100);
 	assert_true(n_drains < n_changes / 4);
 }
 
@@ -263,7 +305,8 @@ world_ring(struct world *w)
 	for (unsigned int i = 0; i < 8; i++) {
 		w->node[i].kind = i < 4 ? WEFT_TOPO_SWITCH : WEFT_TOPO_HOST;
 		w->node[i].pid = (uint16_t)(0x10 + i);
-		w->found[i] = (struct weft_fm_tables){ i < 4 ? &w->drt[i] : NULL, i < 4 };
+		w->found[i] = (struct weft_fm_tables){ i < 4 ? &w->drt[i] : NULL, i < 4, &w->rgt[i],
+			i < 4 ? WEFT_FM_PORTS : 0 };
 		world_join(w, i, i < 4 ? (i + 1) % 4 : i - 4);
 	}
 }
