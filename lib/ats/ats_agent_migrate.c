@@ -61,6 +61,13 @@ agent_may_move(const struct weft_ats_agent *a, unsigned int map, uint32_t page)
 	       (*agent_page_at(a, map, page) & (AGENT_PRESENT | AGENT_MOVING)) == AGENT_PRESENT;
 }
 
+bool
+agent_may_begin(const struct weft_ats_agent *a, unsigned int map, uint32_t page, uint64_t now_ns)
+{
+	return !agent_must_stay(a, a->first_page[map] + page, now_ns) &&
+	       agent_may_move(a, map, page);
+}
+
 /* The next page whose turn it is. */
 static bool
 migrate_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_t *page)
@@ -76,7 +83,7 @@ migrate_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_
 			at = 0;
 		while (a->first_page[at + 1] <= n)
 			at++;
-		if (agent_must_stay(a, n, now_ns) || !agent_may_move(a, at, n - a->first_page[at]))
+		if (!agent_may_begin(a, at, n - a->first_page[at], now_ns))
 			continue;
 		*map = at;
 		*page = n - a->first_page[at];
@@ -85,19 +92,16 @@ migrate_choose(struct weft_ats_agent *a, uint64_t now_ns, uint16_t *map, uint32_
 	return false;
 }
 
-static void
+/* Move page v->page of map v->map. False: its client has no room for the invalidation now. */
+static bool
 migrate_begin(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_ns)
 {
-	const struct weft_ats_agent_map *m;
+	const struct weft_ats_agent_map *m = &a->cfg.map[v->map];
+	uint8_t *bits = agent_page_at(a, v->map, v->page);
 	struct weft_ats_inv inv = { .pasid = -1 };
-	uint8_t *bits;
 	int itag;
 
-	if (!migrate_choose(a, now_ns, &v->map, &v->page))
-		return;
 	v->begun_ns = now_ns;
-	m = &a->cfg.map[v->map];
-	bits = agent_page_at(a, v->map, v->page);
 	/* First the table, then the invalidation; there is no walker's cache to be flushed. */
 	*bits |= AGENT_MOVING;
 	inv.addr = m->va + ((uint64_t)v->page << m->page_log2);
@@ -105,7 +109,7 @@ migrate_begin(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_
 	itag = weft_ats_ta_invalidate(a->ta, m->client, &inv);
 	if (itag < 0) {
 		*bits &= (uint8_t)~AGENT_MOVING;
-		return;
+		return false;
 	}
 	weft_ats_ta_flushed(a->ta, m->client, 1u << itag);
 	v->itag = (uint8_t)itag;
@@ -119,6 +123,7 @@ migrate_begin(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_
 	memset(v->op, 0, sizeof(v->op));
 	v->state = AGENT_MIGRATION_ASKED;
 	a->count[WEFT_ATS_AGENT_N_MOVES]++;
+	return true;
 }
 
 /* --- go on --- */
@@ -133,6 +138,7 @@ migrate_follow(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now
 	if (v->state == AGENT_MIGRATION_ASKED && s == WEFT_ATS_INV_FAILED && !v->inv_timed_out) {
 		v->inv_timed_out = true;
 		a->count[WEFT_ATS_AGENT_N_HELD]++;
+		agent_ask_ended(a, v, false);
 		if (client < 64)
 			__atomic_fetch_or(&a->isolated, UINT64_C(1) << client, __ATOMIC_RELAXED);
 	}
@@ -147,6 +153,22 @@ migrate_follow(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now
 		v->state = AGENT_MIGRATION_COPYING;
 }
 
+/* @return whether one that was asked for has begun */
+static bool
+migrate_asked(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_ns)
+{
+	struct agent_ask *q = agent_ask_next(a, now_ns);
+
+	if (q == NULL || v == NULL)
+		return false;
+	v->map = q->map;
+	v->page = q->page;
+	if (!migrate_begin(a, v, now_ns))
+		return false;
+	agent_ask_begun(a, q, now_ns);
+	return true;
+}
+
 void
 agent_migrate_poll(struct weft_ats_agent *a, uint64_t now_ns)
 {
@@ -159,10 +181,13 @@ agent_migrate_poll(struct weft_ats_agent *a, uint64_t now_ns)
 		else
 			migrate_follow(a, v, now_ns);
 	}
+	if (migrate_asked(a, unused, now_ns))
+		return;
 	if (a->cfg.period_ns == 0 || now_ns < a->migration_due_ns || unused == NULL)
 		return;
 	a->migration_due_ns = now_ns + a->cfg.period_ns;
-	migrate_begin(a, unused, now_ns);
+	if (migrate_choose(a, now_ns, &unused->map, &unused->page))
+		migrate_begin(a, unused, now_ns);
 }
 
 /* --- lines --- */
@@ -237,6 +262,7 @@ migrate_end(struct weft_ats_agent *a, struct agent_migration *v, uint64_t now_ns
 	v->state = AGENT_MIGRATION_FREE;
 	agent_stay(a, v, now_ns);
 	a->count[WEFT_ATS_AGENT_N_MOVED]++;
+	agent_ask_ended(a, v, true);
 	agent_walks_again(a);
 }
 

@@ -67,6 +67,23 @@ struct agent_walk {
 	struct weft_ats_walk walk;
 };
 
+/* A move that somebody asked for. */
+enum agent_ask_state {
+	AGENT_ASK_FREE,
+	AGENT_ASK_WAITS, /* the page may not move yet */
+	AGENT_ASK_MOVES,
+	AGENT_ASK_DONE, /* these two: to be told */
+	AGENT_ASK_LATE
+};
+
+struct agent_ask {
+	uint64_t cookie;
+	uint64_t until_ns;
+	uint32_t page; /* of its map */
+	uint16_t map;
+	uint8_t state; /* enum agent_ask_state */
+};
+
 struct agent_reply {
 	uint16_t to;
 	uint8_t len;
@@ -91,6 +108,8 @@ struct weft_ats_agent {
 	struct agent_reply reply[AGENT_REPLIES];
 	struct weft_ats_page wanted[AGENT_PAGES];
 	struct agent_migration migration[WEFT_ATS_AGENT_MIGRATIONS];
+	uint32_t n_asks; /* that are not free */
+	struct agent_ask ask[WEFT_ATS_AGENT_ASKS];
 	uint64_t count[WEFT_ATS_AGENT_N_COUNTERS];
 };
 
@@ -109,5 +128,17 @@ void agent_reply(struct weft_ats_agent *a, uint16_t to, const uint8_t *packet, s
 
 /* ats_agent_migrate.c */
 void agent_migrate_poll(struct weft_ats_agent *a, uint64_t now_ns);
+/* Whether a page of a map may move now. */
+bool agent_may_begin(
+	const struct weft_ats_agent *a, unsigned int map, uint32_t page, uint64_t now_ns);
+
+/* ats_agent_ask.c */
+
+/* The next whose page may move now, or NULL; those that have waited too long are late. */
+struct agent_ask *agent_ask_next(struct weft_ats_agent *a, uint64_t now_ns);
+/* It has begun. */
+void agent_ask_begun(struct weft_ats_agent *a, struct agent_ask *q, uint64_t now_ns);
+/* The move of a page has ended, or its client does not let go of it. */
+void agent_ask_ended(struct weft_ats_agent *a, const struct agent_migration *v, bool is_done);
 
 #endif /* ATS_AGENT_PRIV_H */

@@ -27,6 +27,7 @@
 WEFT_BEGIN_DECLS
 
 #define WEFT_ATS_AGENT_MIGRATIONS 32
+#define WEFT_ATS_AGENT_ASKS 64 /**< moves that were asked for and have not been told of */
 #define WEFT_ATS_AGENT_LINE 64
 #define WEFT_ATS_AGENT_WIPED 0xDB /**< every byte of a place that was given up */
 
@@ -125,6 +126,37 @@ bool weft_ats_agent_op(struct weft_ats_agent *a, uint64_t now_ns, struct weft_at
 
 /** It has begun; otherwise the same is offered again. */
 void weft_ats_agent_op_begun(struct weft_ats_agent *a, uint32_t cookie);
+
+/**
+ * The page that has one of its two places at an address, wherever it is now.
+ *
+ * @param first  receives where that place begins, and @p size its bytes
+ * @return 0, or -ENOENT: no page has, or it has no other place
+ */
+int weft_ats_agent_page(
+	const struct weft_ats_agent *a, uint64_t hpa, uint64_t *first, uint64_t *size);
+
+/**
+ * Ask for the page at an address to move to its other place, before those that move by period_ns
+ * and by the same rules: once its client is there, and it has stayed for as long as it is to.
+ *
+ * @param cookie  comes back with weft_ats_agent_moved()
+ * @return 0; -ENOENT: as weft_ats_agent_page(); -EAGAIN: WEFT_ATS_AGENT_ASKS are not over
+ */
+int weft_ats_agent_move(struct weft_ats_agent *a, uint64_t hpa, uint64_t cookie, uint64_t now_ns);
+
+/** A move that was asked for, and is over. */
+struct weft_ats_agent_moved {
+	uint64_t cookie;
+	/**
+	 * It is at its other place. False: it could not begin for timeout_ns, its client does not
+	 * let go of it, or it is not copied fence_ns after that: it moves later or not at all.
+	 */
+	bool is_done;
+};
+
+/** The next of these. @return false: there is none now */
+bool weft_ats_agent_moved(struct weft_ats_agent *a, struct weft_ats_agent_moved *m);
 
 /** How a line ended. */
 enum weft_ats_agent_op_end {
