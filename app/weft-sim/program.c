@@ -146,7 +146,8 @@ programs_draw(struct sim *s)
 		const uint16_t host = s->topo->host[h];
 		const uint16_t tags = (uint16_t)(4 + weft_rand_below(&r, 60));
 
-		if (weft_rand_below(&r, 4) != 0 && program_may_reach(s, host, AT_A_HOST * h, false))
+		if (weft_rand_below(&r, 4) != 0 && s->topo->node[host].n_translations == 0 &&
+			program_may_reach(s, host, AT_A_HOST * h, false))
 			s->load->node[host].client_tags = tags;
 	}
 }

@@ -125,7 +125,8 @@ client_make(struct node *n, const struct attach_who *who, const struct attach_vi
 		reply->fd[WEFT_ATTACH_FD_TO_DAEMON] = to_daemon;
 		reply->fd[WEFT_ATTACH_FD_TO_CLIENT] = fcntl(c->to_client, F_DUPFD_CLOEXEC, 0);
 		reply->n_fds = WEFT_ATTACH_FDS;
-		a->features = weft_node_clients_have_uio(n->node) ? WEFT_ATTACH_UIO : 0;
+		a->features = (weft_node_clients_have_uio(n->node) ? WEFT_ATTACH_UIO : 0) |
+		              (weft_node_clients_can_move(n->node) ? WEFT_ATTACH_MOVE : 0);
 		*out = c;
 		return 0;
 	}

@@ -72,6 +72,7 @@ server_judge(const struct weft_attach_server *s, const struct weft_attach_sqe *e
 			return WEFT_ATTACH_BAD_OP;
 		return e->len > s->data_len || e->data > s->data_len - e->len ? WEFT_ATTACH_BAD_DATA
 		                                                              : WEFT_ATTACH_KEEPS;
+	case WEFT_ATTACH_OP_MOVE: return e->len == 0 ? WEFT_ATTACH_KEEPS : WEFT_ATTACH_BAD_OP;
 	case WEFT_ATTACH_OP_FENCE:
 		return (e->handle | e->len) == 0 ? WEFT_ATTACH_KEEPS : WEFT_ATTACH_BAD_OP;
 	default: return WEFT_ATTACH_BAD_OP;

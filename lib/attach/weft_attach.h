@@ -49,7 +49,10 @@ WEFT_BEGIN_DECLS
 enum weft_attach_right { WEFT_ATTACH_READ = 1, WEFT_ATTACH_WRITE = 2 };
 
 /** What a host can beyond what version 1 began with: bits; those of a later daemon say nothing. */
-enum weft_attach_feature { WEFT_ATTACH_UIO = 1 /**< operations UIO_READ and UIO_WRITE */ };
+enum weft_attach_feature {
+	WEFT_ATTACH_UIO = 1, /**< operations UIO_READ and UIO_WRITE */
+	WEFT_ATTACH_MOVE = 2 /**< operation MOVE: the host is an agent */
+};
 
 /* --- messages: one request, one answer, on a socket of SOCK_SEQPACKET --- */
 
@@ -112,16 +115,18 @@ enum weft_attach_fd {
 /* --- the block --- */
 
 /**
- * By UIO a place and a length are multiples of 4, else it ends as -EINVAL; where the host has no
- * UIO, as -EOPNOTSUPP. A daemon from before UIO detaches who submits it, so a client looks at the
- * features first.
+ * By UIO a place and a length are multiples of 4, else it ends as -EINVAL. MOVE has the page of a
+ * translation that has a place at the offset go to its other place (weft_ats_agent.h); it has no
+ * data. Where the host has not the feature it ends as -EOPNOTSUPP; a daemon from before it detaches
+ * who submits that, so a client looks at the features first.
  */
 enum weft_attach_op {
 	WEFT_ATTACH_OP_READ = 1,
 	WEFT_ATTACH_OP_WRITE,
 	WEFT_ATTACH_OP_FENCE,
 	WEFT_ATTACH_OP_UIO_READ,
-	WEFT_ATTACH_OP_UIO_WRITE
+	WEFT_ATTACH_OP_UIO_WRITE,
+	WEFT_ATTACH_OP_MOVE
 };
 
 /** A submission. */
@@ -131,7 +136,7 @@ struct weft_attach_sqe {
 	uint32_t handle; /**< of the region; FENCE: 0 */
 	uint64_t offset; /**< in the region */
 	uint64_t data; /**< offset in the data area: read to, written from */
-	uint32_t len; /**< bytes, 1 or more; FENCE: 0 */
+	uint32_t len; /**< bytes, 1 or more; FENCE, MOVE: 0 */
 	uint32_t zero2;
 	uint64_t user; /**< comes back with the completion */
 	uint64_t zero3[3];

@@ -17,6 +17,7 @@
 #include "weft_ats_atc.h"
 #include "weft_ats_ta.h"
 #include "weft_ats_wire.h"
+#include "weft_clients.h"
 #include "weft_resolve.h"
 #include "weft_xlate.h"
 
@@ -331,7 +332,8 @@ ats_complete(struct weft_node *n, void *state, const struct weft_completion *c)
 		: c->status == WEFT_REQUEST_POISON ? WEFT_ATS_AGENT_OP_POISON
 						   : WEFT_ATS_AGENT_OP_LOST;
 
-	if (a->agent == NULL)
+	/* Lines of an agent's copies have small numbers. */
+	if (a->agent == NULL || c->cookie > UINT32_MAX)
 		return false;
 	weft_ats_agent_op_done(a->agent, (uint32_t)c->cookie, how, c->data, n->ends_ns);
 	return true;
@@ -365,6 +367,49 @@ ats_agent_ops(struct weft_node *n)
 	return sent;
 }
 
+/* --- moves that programs ask for --- */
+
+bool
+ats_is_agent(const struct weft_node *n)
+{
+	return ats_of(n) != NULL && ats_of(n)->agent != NULL;
+}
+
+bool
+weft_node_clients_can_move(const struct weft_node *n)
+{
+	return ats_is_agent(n);
+}
+
+int
+ats_move(struct weft_node *n, const struct weft_node_region *r, uint64_t hpa, uint64_t cookie)
+{
+	struct weft_ats_agent *a = ats_of(n)->agent;
+	uint64_t first, size;
+
+	if (weft_ats_agent_page(a, hpa, &first, &size) != 0)
+		return -ENXIO;
+	if (first < r->base || size > r->size || first - r->base > r->size - size)
+		return -EINVAL;
+	return weft_ats_agent_move(a, hpa, cookie, n->ends_ns);
+}
+
+static void
+ats_tell_moved(struct weft_node *n)
+{
+	struct weft_ats_agent_moved m;
+
+	while (weft_ats_agent_moved(ats_of(n)->agent, &m)) {
+		const struct weft_completion c = {
+			.cookie = m.cookie,
+			.kind = WEFT_REQUEST_WRITE,
+			.status = m.is_done ? WEFT_REQUEST_DONE : WEFT_REQUEST_LOST,
+		};
+
+		node_clients.complete(n, NODE_SERVICE_OF(n, clients), &c);
+	}
+}
+
 static unsigned int
 ats_poll(struct weft_node *n, void *state, bool may_ask)
 {
@@ -377,6 +422,7 @@ ats_poll(struct weft_node *n, void *state, bool may_ask)
 		return 0;
 	}
 	weft_ats_agent_time(a->agent, n->ends_ns);
+	ats_tell_moved(n);
 	ats_agent_packets(n);
 	return may_ask ? ats_agent_ops(n) : 0;
 }

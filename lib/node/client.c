@@ -28,10 +28,12 @@ client_is_uio(uint8_t op)
 	return op == WEFT_ATTACH_OP_UIO_READ || op == WEFT_ATTACH_OP_UIO_WRITE;
 }
 
+/* A page that moves is written, too. */
 static bool
 client_is_write(uint8_t op)
 {
-	return op == WEFT_ATTACH_OP_WRITE || op == WEFT_ATTACH_OP_UIO_WRITE;
+	return op == WEFT_ATTACH_OP_WRITE || op == WEFT_ATTACH_OP_UIO_WRITE ||
+	       op == WEFT_ATTACH_OP_MOVE;
 }
 
 /* Operations of its kind that a region has open. */
@@ -82,10 +84,14 @@ client_refusal(const struct weft_node *n, const struct weft_node_region *r,
 {
 	const uint32_t right = client_is_write(e->op) ? WEFT_ATTACH_WRITE : WEFT_ATTACH_READ;
 
+	const uint64_t len = e->op == WEFT_ATTACH_OP_MOVE ? 1 : e->len;
+
 	if (r == NULL)
 		return -EBADF;
-	if (e->len > r->size || e->offset > r->size - e->len)
+	if (len > r->size || e->offset > r->size - len)
 		return -EINVAL;
+	if (e->op == WEFT_ATTACH_OP_MOVE && !ats_is_agent(n))
+		return -EOPNOTSUPP;
 	if (client_is_uio(e->op) && uio_requester(n) == NULL)
 		return -EOPNOTSUPP;
 	if (client_is_uio(e->op) && ((r->base + e->offset) | e->len) % UIO_ALIGN != 0)
@@ -230,6 +236,13 @@ client_make_msg(const struct weft_node *n, const struct client_op *op, const uin
 	m->byte_enables = weft_mask64(part) << first;
 }
 
+static uint64_t
+client_cookie(const struct weft_node_client *c, const struct client_op *op, uint64_t unit)
+{
+	return CLIENT_COOKIE | (uint64_t)c->slot << (CLIENT_UNIT_BITS + CLIENT_OP_BITS) |
+	       (uint64_t)(op - c->op) << CLIENT_UNIT_BITS | unit;
+}
+
 static int
 client_begin_request(struct weft_node *n, struct weft_node_client *c, struct client_op *op,
 	struct client_request *out, uint64_t *count)
@@ -246,9 +259,7 @@ client_begin_request(struct weft_node *n, struct weft_node_client *c, struct cli
 		.len = is_uio ? (uint16_t)part : LINE,
 		.data = is_uio ? data : nothing,
 		.kind = client_is_write(op->op) ? WEFT_REQUEST_WRITE : WEFT_REQUEST_READ,
-		.cookie = CLIENT_COOKIE | (uint64_t)c->slot << (CLIENT_UNIT_BITS + CLIENT_OP_BITS) |
-		          (uint64_t)(op - c->op) << CLIENT_UNIT_BITS |
-		          ((at >> log2) - (op->hpa >> log2)),
+		.cookie = client_cookie(c, op, (at >> log2) - (op->hpa >> log2)),
 		.dpid = client_dpid(n, at, is_uio),
 	};
 	int rc;
@@ -270,6 +281,24 @@ client_begin_request(struct weft_node *n, struct weft_node_client *c, struct cli
 	c->open++;
 	c->moved_ns = n->now_ns;
 	return 0;
+}
+
+/* False: it has to wait. */
+static bool
+client_begin_move(struct weft_node *n, struct weft_node_client *c, struct client_op *op)
+{
+	const int rc = ats_move(n, op->region, op->hpa, client_cookie(c, op, 0));
+
+	if (rc == -EAGAIN)
+		return false;
+	if (rc != 0) {
+		client_fail(op, rc, op->offset, 1);
+		return true;
+	}
+	op->open++;
+	c->open++;
+	c->moved_ns = n->now_ns;
+	return true;
 }
 
 /* No other request of it would be answered. */
@@ -303,6 +332,9 @@ client_next(struct weft_node *n, struct weft_node_client *c, uint32_t share, uin
 	while (client_take_op(n, c, count)) {
 		op = &c->op[c->current];
 		if (op->op == WEFT_ATTACH_OP_FENCE && c->n_ops > 1)
+			return CLIENT_WAITS;
+		if (op->op == WEFT_ATTACH_OP_MOVE &&
+			(c->open >= share || !client_begin_move(n, c, op)))
 			return CLIENT_WAITS;
 		if (op->begun == op->len || client_is_lost(op)) {
 			client_pass(c, count);

@@ -357,8 +357,7 @@ weft_node_clients_awake(const struct weft_node *n)
 bool
 weft_node_takes_clients(const struct weft_topo_node *t, const struct weft_load_node *l)
 {
-	return t->kind == WEFT_TOPO_HOST && l->client_tags != 0 && !t->translates &&
-	       t->n_translations == 0;
+	return t->kind == WEFT_TOPO_HOST && l->client_tags != 0 && !t->translates;
 }
 
 static uint32_t

@@ -175,6 +175,18 @@ unsigned int ats_next(struct weft_node *n, struct weft_xlate_out *out, unsigned 
 /* Whether a request of ats_next() may be sent now. If not it is kept. */
 bool ats_may_send(struct weft_node *n, const struct weft_msg *m);
 
+/* Whether the node is an agent. */
+bool ats_is_agent(const struct weft_node *n);
+
+struct weft_node_region;
+
+/*
+ * Have an agent move the page that has a place at an address of a region, all of which lies within
+ * it; node_clients completes it, by @p cookie. 0; -ENXIO: no page that could move has; -EINVAL: not
+ * all within; -EAGAIN: later.
+ */
+int ats_move(struct weft_node *n, const struct weft_node_region *r, uint64_t hpa, uint64_t cookie);
+
 /* It was sent to m->dpid. */
 void ats_sent(struct weft_node *n, const struct weft_msg *m);
 

@@ -585,6 +585,14 @@ uio_make_memory(struct weft_node *n)
 	return weft_uio_memory_init(&u->memory, &cfg);
 }
 
+/* Packets for an agent are those of translations. */
+static bool
+uio_is_wanted(const struct weft_node *n)
+{
+	return n->load->has_uio ||
+	       (n->topo->n_translations == 0 && weft_node_takes_clients(n->topo, n->load));
+}
+
 static int
 uio_init(struct weft_node *n, void **state, char *err, size_t err_len)
 {
@@ -602,9 +610,7 @@ uio_init(struct weft_node *n, void **state, char *err, size_t err_len)
 	if (u->answers == NULL)
 		return -ENOMEM;
 	rc = uio_make_memory(n);
-	return rc == 0 && (n->load->has_uio || weft_node_takes_clients(n->topo, n->load))
-	               ? uio_make_requester(n)
-	               : rc;
+	return rc == 0 && uio_is_wanted(n) ? uio_make_requester(n) : rc;
 }
 
 static void

@@ -64,6 +64,9 @@ bool weft_node_takes_clients(const struct weft_topo_node *t, const struct weft_l
 /** Whether clients of a node may read and write by UIO: it has CXL.io. */
 bool weft_node_clients_have_uio(const struct weft_node *n);
 
+/** Whether clients of a node may have pages moved: it is an agent. */
+bool weft_node_clients_can_move(const struct weft_node *n);
+
 /**
  * Make a client and have the node take its operations. Control.
  *

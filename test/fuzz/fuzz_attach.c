@@ -61,7 +61,7 @@ judge(const struct script *x, const uint8_t *e)
 {
 	static const uint8_t zeros[] = { 1, 2, 3, 28, 29, 30, 31 };
 	const uint32_t len = weft_get_le32(e + 24);
-	bool is_one = e[0] >= WEFT_ATTACH_OP_READ && e[0] <= WEFT_ATTACH_OP_UIO_WRITE;
+	bool is_one = e[0] >= WEFT_ATTACH_OP_READ && e[0] <= WEFT_ATTACH_OP_MOVE;
 
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(zeros); i++)
 		is_one = is_one && e[zeros[i]] == 0;
@@ -69,12 +69,14 @@ judge(const struct script *x, const uint8_t *e)
 		is_one = is_one && e[i] == 0;
 	if (e[0] == WEFT_ATTACH_OP_FENCE)
 		is_one = is_one && len == 0 && weft_get_le32(e + 4) == 0;
+	else if (e[0] == WEFT_ATTACH_OP_MOVE)
+		is_one = is_one && len == 0;
 	else
 		is_one = is_one && len != 0;
 	if (!is_one)
 		return WEFT_ATTACH_BAD_OP;
 	if ((unsigned __int128)weft_get_le64(e + 16) + len > x->data_len &&
-		e[0] != WEFT_ATTACH_OP_FENCE)
+		e[0] != WEFT_ATTACH_OP_FENCE && e[0] != WEFT_ATTACH_OP_MOVE)
 		return WEFT_ATTACH_BAD_DATA;
 	return WEFT_ATTACH_KEEPS;
 }
@@ -88,14 +90,16 @@ submit(struct script *x, unsigned int n_changed)
 	const uint8_t how = fuzz_u8(&x->in);
 	const uint32_t tail = head_of(x->want)->sq_tail;
 	struct weft_attach_sqe e = {
-		.op = (uint8_t)(1 + how % 5),
+		.op = (uint8_t)(1 + how % 6),
 		.offset = how,
 		.user = x->submitted,
 	};
 
 	if (x->is_honest && x->submitted - x->seen == x->entries)
 		return;
-	if (e.op != WEFT_ATTACH_OP_FENCE) {
+	if (e.op == WEFT_ATTACH_OP_MOVE)
+		e.handle = how;
+	else if (e.op != WEFT_ATTACH_OP_FENCE) {
 		e.handle = how;
 		e.len = (how & 0x40) != 0 ? (uint32_t)x->data_len : 1u + how;
 		e.data = (how & 0x80) != 0 ? x->data_len - e.len : 0;

@@ -293,7 +293,7 @@ def attach():
         seed("attach", "rounds_%d" % i, begin(sizes, sq, cq) + (full + sleeps + round_) * 5 +
              times(0, 7) + bytes(range(7)) + (times(4, 2) + times(5, 1) + b"\6" + times(7, 1)) * 4)
     # Bytes of a submission are others: its operation, zeros, handle of a fence, data, length, user word.
-    for at, n, v in ((0, 1, 0), (0, 1, 5), (0, 1, 6), (1, 1, 1), (3, 1, 128), (4, 1, 9), (16, 1, 255), (16, 8, 255),
+    for at, n, v in ((0, 1, 0), (0, 1, 6), (0, 1, 7), (1, 1, 1), (3, 1, 128), (4, 1, 9), (16, 1, 255), (16, 8, 255),
                      (23, 1, 128), (24, 1, 0), (26, 1, 1), (27, 1, 255), (31, 1, 1), (32, 1, 5), (40, 1, 1), (63, 1, 1)):
         seed("attach", "bytes_%d_%d_%d" % (at, n, v), begin(0, 0, 0) + times(0, 2) + b"\0\1" + times(1, n) +
              bytes([2 if at == 4 else 0, at, v]) + times(4, 4) + times(5, 2) + b"\6" + times(7, 2))

@@ -273,14 +273,15 @@ WEFT_TEST(what_is_no_operation_is_a_breach)
 {
 	for (unsigned int op = 0; op <= UINT8_MAX; op++) {
 		const bool is_fence = op == WEFT_ATTACH_OP_FENCE;
-		const bool is_one = op >= WEFT_ATTACH_OP_READ && op <= WEFT_ATTACH_OP_UIO_WRITE;
+		const bool has_len = !is_fence && op != WEFT_ATTACH_OP_MOVE;
+		const bool is_one = op >= WEFT_ATTACH_OP_READ && op <= WEFT_ATTACH_OP_MOVE;
 		struct weft_attach_sqe e = good;
 
 		e.op = (uint8_t)op;
 		e.handle = is_fence ? 0 : good.handle;
-		e.len = is_fence ? 0 : good.len;
+		e.len = has_len ? good.len : 0;
 		check_one(&e, is_one ? WEFT_ATTACH_KEEPS : WEFT_ATTACH_BAD_OP);
-		e.len = is_fence ? 1 : 0;
+		e.len = has_len ? 0 : 1;
 		check_one(&e, WEFT_ATTACH_BAD_OP);
 	}
 }
@@ -306,7 +307,7 @@ WEFT_TEST(zeros_that_are_none_are_a_breach)
 		{ 40, 24 },
 	};
 
-	for (uint8_t op = WEFT_ATTACH_OP_READ; op <= WEFT_ATTACH_OP_UIO_WRITE; op++)
+	for (uint8_t op = WEFT_ATTACH_OP_READ; op <= WEFT_ATTACH_OP_MOVE; op++)
 		for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(zero); i++)
 			for (size_t bit = 0; bit < zero[i].len * 8; bit++) {
 				const bool is_fence = op == WEFT_ATTACH_OP_FENCE;
@@ -314,7 +315,7 @@ WEFT_TEST(zeros_that_are_none_are_a_breach)
 
 				e.op = op;
 				e.handle = is_fence ? 0 : good.handle;
-				e.len = is_fence ? 0 : good.len;
+				e.len = is_fence || op == WEFT_ATTACH_OP_MOVE ? 0 : good.len;
 				((uint8_t *)&e)[zero[i].from + bit / 8] = (uint8_t)(1 << bit % 8);
 				check_one(&e, WEFT_ATTACH_BAD_OP);
 			}

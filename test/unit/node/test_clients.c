@@ -600,6 +600,151 @@ WEFT_TEST(a_gfd_that_is_silent_stops_its_own_clients_only)
 		check_silence(&ways[k]);
 }
 
+/* --- pages that move --- */
+
+/* 16 pages of h1 at 256K of g0, which have their other places at 512K of g1. */
+#define AGENT_YAML(load)                                                                           \
+	"fabric: toy\n"                                                                            \
+	"nodes:\n"                                                                                 \
+	"  - {name: h0, kind: host, pid: 0x101, translations: [{host: h1, va: 1M, "                \
+	"pa: 0x10000040000, size: 64K, move_to: 0x11000080000}]}\n"                                \
+	"  - {name: h1, kind: host, pid: 0x102, ats: {agent: h0}}\n"                               \
+	"  - {name: s0, kind: switch, pid: 0x010}\n"                                               \
+	"  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}\n"                                      \
+	"  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}\n"                                      \
+	"links: [{a: h0, b: s0}, {a: h1, b: s0}, {a: s0, b: g0}, {a: s0, b: g1}]\n"                \
+	"workloads: [{on: h0, kind: move, timeout_ms: 500}" load "]\n"
+#define MOVES_FIRST (UINT64_C(256) << 10)
+#define MOVES_SECOND (UINT64_C(512) << 10)
+#define MOVES_PAGE 4096
+#define MOVES_PAGES 16
+
+static const uint8_t *
+memory_of(struct toy *w, const char *name, uint64_t offset)
+{
+	return weft_node_gfd(toy_node(w, name))->mem + offset;
+}
+
+/* A page goes to its other place with all that it holds, and back; the one it left is wiped. */
+WEFT_TEST(a_page_moves_when_a_program_asks)
+{
+	uint8_t wiped[MOVES_PAGE];
+	struct program p;
+	struct toy w;
+
+	memset(wiped, 0xDB, sizeof(wiped));
+	clients_init(&w, AGENT_YAML(", {on: h1, kind: mem, seed: 1, requests: 20, lines: 64}"));
+	assert_true(weft_node_clients_can_move(toy_node(&w, "h0")));
+	assert_false(weft_node_clients_can_move(toy_node(&w, "h1")));
+	toy_run(&w, toy_node(&w, "h1"));
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, MEMORY);
+	memset(p.data, 0x3C, MOVES_PAGE);
+	assert_int_equal(
+		program_do(&p, WEFT_ATTACH_OP_WRITE, MOVES_FIRST + MOVES_PAGE, MOVES_PAGE), 0);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, MOVES_FIRST + MOVES_PAGE + 5, 0), 0);
+	assert_memory_equal(memory_of(&w, "g1", MOVES_SECOND + MOVES_PAGE), p.data, MOVES_PAGE);
+	assert_memory_equal(memory_of(&w, "g0", MOVES_FIRST + MOVES_PAGE), wiped, MOVES_PAGE);
+	/* By either of its places. */
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, MOVES_FIRST + MOVES_PAGE, 0), 0);
+	assert_memory_equal(memory_of(&w, "g0", MOVES_FIRST + MOVES_PAGE), p.data, MOVES_PAGE);
+	assert_memory_equal(memory_of(&w, "g1", MOVES_SECOND + MOVES_PAGE), wiped, MOVES_PAGE);
+	assert_int_equal(toy_count(p.host, "ats", "agent", "moved"), 2);
+	assert_int_equal(toy_count(p.host, NULL, "clients", "moves"), 2);
+	/* A fence waits for those under way; several of one page go one after the other. */
+	for (unsigned int i = 0; i < 6; i++)
+		program_submit(&p, i, WEFT_ATTACH_OP_MOVE, MOVES_FIRST + i / 2 * MOVES_PAGE, 0);
+	program_submit(&p, 6, WEFT_ATTACH_OP_FENCE, 0, 0);
+	program_wait(&p);
+	for (unsigned int i = 0; i < 7; i++)
+		assert_int_equal(p.end[i].status, 0);
+	assert_int_equal(toy_count(p.host, "ats", "agent", "moved"), 8);
+	program_detach(&p);
+	toy_fini(&w);
+}
+
+WEFT_TEST(moves_that_can_not_be_are_refused)
+{
+	struct program p;
+	struct toy w;
+
+	clients_init(&w, AGENT_YAML(", {on: h1, kind: mem, seed: 1, requests: 20, lines: 64}"));
+	toy_run(&w, toy_node(&w, "h1"));
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, MOVES_FIRST + MOVES_PAGE + 100);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, MOVES_FIRST - 1, 0), -ENXIO);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, MOVES_FIRST + MOVES_PAGE, 0), -EINVAL);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, p.region.size, 0), -EINVAL);
+	p.region.rights = WEFT_ATTACH_READ;
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, MOVES_FIRST, 0), -EACCES);
+	assert_int_equal(toy_count(p.host, "ats", "agent", "asked"), 0);
+	p.region.rights |= WEFT_ATTACH_WRITE;
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, MOVES_FIRST, 0), 0);
+	program_detach(&p);
+	toy_fini(&w);
+	clients_init(&w, rxl);
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, MEMORY);
+	assert_int_equal(program_do(&p, WEFT_ATTACH_OP_MOVE, 0, 0), -EOPNOTSUPP);
+	program_detach(&p);
+	toy_fini(&w);
+}
+
+/* More than the agent takes at a time, each page back and forth; some programs go meanwhile. */
+WEFT_TEST(many_moves_go_on_beside_load_and_programs_that_leave)
+{
+	struct program p, leaves;
+	struct toy w;
+
+	clients_init(
+		&w, AGENT_YAML(", {on: h1, kind: mem, seed: 1, requests: 30000, lines: 1024}"));
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, MEMORY);
+	program_attach(&leaves, &w);
+	program_open(&leaves, 1, 0, MEMORY);
+	toy_steps(&w, 200);
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		program_submit(
+			&p, i, WEFT_ATTACH_OP_MOVE, MOVES_FIRST + i % MOVES_PAGES * MOVES_PAGE, 0);
+		program_submit(&leaves, i, WEFT_ATTACH_OP_MOVE,
+			MOVES_SECOND + i % MOVES_PAGES * MOVES_PAGE, 0);
+	}
+	toy_steps(&w, 50);
+	program_detach(&leaves);
+	for (unsigned int i = 0; i < 100 * STEPS && p.taken != p.tail; i++) {
+		toy_step(&w);
+		program_collect(&p);
+	}
+	for (unsigned int i = 0; i < ENTRIES; i++)
+		assert_int_equal(p.end[i].status, 0);
+	toy_run(&w, toy_node(&w, "h1"));
+	assert_true(weft_node_is_good(toy_node(&w, "h1")));
+	program_detach(&p);
+	toy_fini(&w);
+}
+
+/* Without its client a page does not move; who asked is told in time. */
+WEFT_TEST(a_move_that_does_not_come_about_times_out)
+{
+	struct program p;
+	struct toy w;
+	uint64_t began_ns;
+
+	clients_init(&w, AGENT_YAML(", {on: h1, kind: mem, seed: 1, requests: 20, lines: 64}"));
+	w.away = toy_node(&w, "h1");
+	program_attach(&p, &w);
+	program_open(&p, 0, 0, MEMORY);
+	program_submit(&p, 0, WEFT_ATTACH_OP_MOVE, MOVES_FIRST, 0);
+	began_ns = w.now_ns;
+	while (program_collect(&p) == 0 && w.now_ns - began_ns < UINT64_C(2000000000))
+		toy_step(&w);
+	assert_int_equal(p.end[0].status, -ETIMEDOUT);
+	assert_true(w.now_ns - began_ns >= UINT64_C(500000000));
+	assert_int_equal(toy_count(p.host, "ats", "agent", "moves"), 0);
+	program_detach(&p);
+	toy_fini(&w);
+}
+
 /* --- others do not notice --- */
 
 /* A client may leave, or be broken, with anything open. */
