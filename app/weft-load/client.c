@@ -47,8 +47,21 @@ client_fail(struct load_client *c, const char *fmt, ...)
 static void
 client_fail_at(struct load_client *c, bool is_write, uint64_t off, int rc)
 {
-	client_fail(c, "%s %s at 0x%" PRIx64 ": %s", is_write ? "write" : "read",
-		c->load->opt.region, off, reach_words(rc));
+	const bool moves = c->load->opt.kind == LOAD_MOVE;
+
+	if (moves && (rc == -ENXIO || rc == -EINVAL))
+		client_fail(c,
+			"move %s at 0x%" PRIx64 ": %s: see translations and their move_to in the "
+			"topology",
+			c->load->opt.region, off,
+			rc == -ENXIO ? "no page that can move has a place there (ENXIO)"
+				     : "the page is not all in the region (EINVAL)");
+	else
+		client_fail(c, "%s %s at 0x%" PRIx64 ": %s",
+			moves      ? "move"
+			: is_write ? "write"
+				   : "read",
+			c->load->opt.region, off, reach_words(rc));
 }
 
 static void
@@ -182,7 +195,9 @@ client_prepare_slot(struct load_client *c, struct load_slot *s, uint32_t slot)
 	const uint64_t size = c->load->opt.bytes;
 
 	c->ready[c->n_ready++] = (struct weft_op){
-		.kind = s->is_write ? WEFT_OP_WRITE : WEFT_OP_READ,
+		.kind = c->load->opt.kind == LOAD_MOVE ? WEFT_OP_MOVE
+		        : s->is_write                  ? WEFT_OP_WRITE
+		                                       : WEFT_OP_READ,
 		.region = c->r,
 		.off = c->base + s->block * size,
 		.buf = c->data + slot * size,

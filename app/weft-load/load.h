@@ -60,7 +60,7 @@ struct load_count {
 struct load_slot {
 	uint64_t begun_ns; /* when it began; with --rate, when it was due */
 	uint64_t block;
-	bool is_write;
+	bool is_write; /* or a move */
 };
 
 /** Operations that did not end well. */
@@ -98,7 +98,7 @@ struct load_client {
 	double period_ns; /* --rate */
 	uint64_t prepared; /* in all */
 	uint64_t left; /* that may begin, without those of the warm-up */
-	struct load_count read, write;
+	struct load_count read, write; /* --kind move: all are writes */
 	struct load_failures bad;
 	bool is_swept; /* --verify: its part was read back to the end */
 	char error[LOAD_ROOM_TEXT]; /* why it ended, else "" */

@@ -35,9 +35,10 @@
 #define THETA 0.99
 #define BLOCK "crc32c:512"
 #define TRANSFER_SIZE 4096
+#define MOVE_SIZE 4096 /* of the smallest page */
 #define UIO_ALIGN 4
 
-enum { MAIN_MIX = 1, MAIN_SEED = 2, MAIN_BLOCK = 4, MAIN_SIZE = 8 };
+enum { MAIN_MIX = 1, MAIN_SEED = 2, MAIN_BLOCK = 4, MAIN_SIZE = 8, MAIN_OP = 16 };
 
 static struct weft_sig_text main_block_room;
 static const struct weft_sig_domain *main_block; /* NULL: none */
@@ -87,8 +88,8 @@ static const struct cli_option options[] = {
 		CLI_TEXT(region) },
 	{ CLI_SECTION("Load") },
 	{ "kind", NULL, "mem",
-		"reads and writes by CXL.mem (mem) or by UIO (uio), or blocks with signatures "
-		"(transfer), which overwrite the region; move is for the daemon's own load",
+		"reads and writes by CXL.mem (mem) or by UIO (uio); blocks with signatures "
+		"(transfer), which overwrite the region; or have an agent move pages (move)",
 		CLI_WORD(kind, main_kinds) },
 	{ "block", "DOMAIN", NULL,
 		"with --kind transfer: block and signature, such as dif:512 (crc32c:512)",
@@ -96,10 +97,11 @@ static const struct cli_option options[] = {
 	{ "inject", "N", NULL, "with --kind transfer: spoil every N-th write behind its signature",
 		CLI_NUMBER(inject, 1, UINT64_C(1) << 53), .tags = MAIN_BLOCK },
 	{ "op", NULL, "read", "what to do; write and mix overwrite the region",
-		CLI_WORD(op, main_ops) },
+		CLI_WORD(op, main_ops), .tags = MAIN_OP },
 	{ "mix", "PERCENT", "50", "with --op mix: share of writes",
 		CLI_NUMBER(write_percent, 0, 100), .tags = MAIN_MIX },
-	{ "size", "SIZE", "64", "bytes of an operation, up to 1M (4096 with --kind transfer)",
+	{ "size", "SIZE", "64",
+		"bytes of an operation, up to 1M (4096 with --kind transfer and move)",
 		CLI_OWN(main_read_size), .tags = MAIN_SIZE },
 	{ "pattern", "random|sequential|zipf[:THETA]", "random",
 		"which block is next; by Zipf's law with 0.99, or THETA", .words = main_patterns,
@@ -150,6 +152,20 @@ static const struct cli_program program = {
 
 /* --- what makes no sense --- */
 
+/* Pages are what others use, and check. */
+static void
+main_judge_move(const struct load_options *o, uint64_t given)
+{
+	if (o->kind != LOAD_MOVE)
+		return;
+	if (cli_given(&program, given, MAIN_OP | MAIN_MIX))
+		cli_usage("--op and --mix: expected another --kind than move, which has no reads "
+			  "and writes");
+	if (o->is_verifying)
+		cli_usage("--verify: expected --kind mem or uio, got --kind move: hosts whose "
+			  "pages move check what they read, see workloads: in doc/topology.md");
+}
+
 static void
 main_judge_options(const struct load_options *o, uint64_t given, int argc, char **argv)
 {
@@ -159,9 +175,7 @@ main_judge_options(const struct load_options *o, uint64_t given, int argc, char 
 	if (o->kind != LOAD_TRANSFER && cli_given(&program, given, MAIN_BLOCK))
 		cli_usage("--block and --inject: expected --kind transfer, got --kind %s",
 			main_kinds[o->kind]);
-	if (o->kind == LOAD_MOVE)
-		cli_usage("--kind move: programs have reads and writes; pages move by themselves, "
-			  "see workloads: in doc/topology.md");
+	main_judge_move(o, given);
 	if (o->region == NULL)
 		cli_usage("--region: expected a name of weftctl mem list, got none");
 	if (cli_given(&program, given, MAIN_MIX) && o->op != LOAD_MIX)
@@ -428,6 +442,10 @@ main(int argc, char **argv)
 	given = cli_parse(&program, &l.opt, argc, argv);
 	if (l.opt.kind == LOAD_TRANSFER && !cli_given(&program, given, MAIN_SIZE))
 		l.opt.size = TRANSFER_SIZE;
+	if (l.opt.kind == LOAD_MOVE && !cli_given(&program, given, MAIN_SIZE))
+		l.opt.size = MOVE_SIZE;
+	if (l.opt.kind == LOAD_MOVE)
+		l.opt.op = LOAD_WRITE;
 	l.opt.bytes = l.opt.size;
 	l.opt.is_checked = l.opt.is_verifying || l.opt.kind == LOAD_TRANSFER;
 	main_judge_options(&l.opt, given, argc, argv);

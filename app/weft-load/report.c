@@ -119,15 +119,17 @@ report_print(const struct load_report *r)
 {
 	const struct load_options *o = &r->load->opt;
 
-	printf("%s %s of %s by %s: %" PRIu64 " bytes, %s, %" PRIu32 " client%s of depth %" PRIu32
+	printf("%s%s%s of %s by %s: %" PRIu64 " bytes, %s, %" PRIu32 " client%s of depth %" PRIu32
 	       ", seed %" PRIu64 ", %.2f s\n",
-		report_kinds[o->kind], report_ops[o->op], o->region, r->load->node, o->size,
+		report_kinds[o->kind], o->kind == LOAD_MOVE ? "" : " ",
+		o->kind == LOAD_MOVE ? "" : report_ops[o->op], o->region, r->load->node, o->size,
 		o->pattern_text, o->clients, o->clients == 1 ? "" : "s", o->depth, o->seed,
 		r->seconds);
 	if (o->op != LOAD_WRITE)
 		report_print_count(r, "read", r->read.ops, &r->read.latency);
 	if (o->op != LOAD_READ)
-		report_print_count(r, "write", r->write.ops, &r->write.latency);
+		report_print_count(r, o->kind == LOAD_MOVE ? "move" : "write", r->write.ops,
+			&r->write.latency);
 	if (o->op == LOAD_MIX)
 		report_print_count(r, "both", r->ops, &r->latency);
 	if (o->rate != 0)

@@ -28,6 +28,22 @@ client_op_check(const struct weft_region *r, int kind, uint64_t off, size_t n)
 	return (r->rights & (kind == WEFT_OP_READ ? WEFT_READ : WEFT_WRITE)) != 0 ? 0 : -EACCES;
 }
 
+static bool
+op_has_data(const struct weft_op *op)
+{
+	return op->kind == WEFT_OP_READ || op->kind == WEFT_OP_WRITE;
+}
+
+static int
+op_judge_move(const struct weft *w, const struct weft_op *op)
+{
+	if ((w->features & WEFT_ATTACH_MOVE) == 0)
+		return -EOPNOTSUPP;
+	if (op->off >= op->region->size)
+		return -EINVAL;
+	return (op->region->rights & WEFT_WRITE) != 0 ? 0 : -EACCES;
+}
+
 static int
 op_judge(const struct weft *w, const struct weft_op *op)
 {
@@ -35,8 +51,11 @@ op_judge(const struct weft *w, const struct weft_op *op)
 
 	if (op->kind == WEFT_OP_FENCE)
 		return 0;
-	if ((op->kind != WEFT_OP_READ && op->kind != WEFT_OP_WRITE) || op->region == NULL ||
-		op->region->w != w || op->n == 0)
+	if (op->region == NULL || op->region->w != w)
+		return -EINVAL;
+	if (op->kind == WEFT_OP_MOVE)
+		return op_judge_move(w, op);
+	if (!op_has_data(op) || op->n == 0)
 		return -EINVAL;
 	rc = client_op_check(op->region, op->kind, op->off, op->n);
 	if (rc != 0)
@@ -48,23 +67,31 @@ __attribute__((cold)) int
 client_op_refuse(struct weft *w, const struct weft_op *op, int rc)
 {
 	const struct weft_region *r = op->region;
-	const char *what = op->kind == WEFT_OP_READ ? "read" : "write";
+	const char *what = op->kind == WEFT_OP_READ   ? "read"
+	                   : op->kind == WEFT_OP_MOVE ? "move"
+	                                              : "write";
 
+	if (rc == -EOPNOTSUPP)
+		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
+			"%s in \"%s\": host %s is no agent: attach to the host that has the "
+			"translations",
+			what, r->name, w->node);
 	if (rc == -EMSGSIZE)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s of %zu bytes: the buffers take %zu: split it, or attach with a larger "
 			"opts.buffer",
 			what, op->n, (size_t)w->pages.n * WEFT_ATTACH_PAGE);
-	if ((op->kind != WEFT_OP_READ && op->kind != WEFT_OP_WRITE) || r == NULL || r->w != w)
+	if ((!op_has_data(op) && op->kind != WEFT_OP_MOVE) || r == NULL || r->w != w)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
-			"operation of kind %d: expected READ, WRITE or FENCE, and a region of this "
+			"operation of kind %d: expected READ, WRITE, FENCE or MOVE, and a region "
+			"of this "
 			"attachment",
 			op->kind);
 	if (rc == -EACCES)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s in \"%s\": it was not opened for that: open it with WEFT_%s", what,
 			r->name, op->kind == WEFT_OP_READ ? "READ" : "WRITE");
-	if (r->is_uio && (op->off | op->n) % OP_UIO_ALIGN != 0)
+	if (r->is_uio && op_has_data(op) && (op->off | op->n) % OP_UIO_ALIGN != 0)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s in \"%s\" of %zu bytes at offset 0x%llx: expected multiples of %d, "
 			"as it was opened with WEFT_UIO",
@@ -96,6 +123,8 @@ op_place(struct weft *w, const struct weft_op *op, uint32_t slot, uint64_t *data
 static uint8_t
 op_code(const struct weft_op *op)
 {
+	if (op->kind == WEFT_OP_MOVE)
+		return WEFT_ATTACH_OP_MOVE;
 	if (op->kind == WEFT_OP_FENCE || !op->region->is_uio)
 		return (uint8_t)op->kind;
 	return op->kind == WEFT_OP_READ ? WEFT_ATTACH_OP_UIO_READ : WEFT_ATTACH_OP_UIO_WRITE;
@@ -104,7 +133,7 @@ op_code(const struct weft_op *op)
 int
 client_op_begin(struct weft *w, const struct weft_op *op)
 {
-	const bool is_fence = op->kind == WEFT_OP_FENCE;
+	const bool is_fence = op->kind == WEFT_OP_FENCE, has_data = op_has_data(op);
 	uint64_t data = 0;
 	uint32_t slot;
 	int rc = op_judge(w, op);
@@ -114,7 +143,7 @@ client_op_begin(struct weft *w, const struct weft_op *op)
 	if (w->n_open == w->entries)
 		return -EAGAIN;
 	slot = w->unused[w->entries - w->n_open - 1];
-	if (!is_fence) {
+	if (has_data) {
 		rc = op_place(w, op, slot, &data);
 		if (rc != 0)
 			return rc;
@@ -124,7 +153,7 @@ client_op_begin(struct weft *w, const struct weft_op *op)
 		.buf = op->buf,
 		.user = op->user,
 		.data = data,
-		.len = is_fence ? 0 : (uint32_t)op->n,
+		.len = has_data ? (uint32_t)op->n : 0,
 		.kind = (uint8_t)op->kind,
 	};
 	if (op->kind == WEFT_OP_WRITE)
@@ -134,7 +163,7 @@ client_op_begin(struct weft *w, const struct weft_op *op)
 		.handle = is_fence ? 0 : op->region->handle,
 		.offset = is_fence ? 0 : op->off,
 		.data = data,
-		.len = is_fence ? 0 : (uint32_t)op->n,
+		.len = has_data ? (uint32_t)op->n : 0,
 		.user = slot,
 	};
 	return 0;

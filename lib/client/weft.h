@@ -150,7 +150,18 @@ int weft_fence(struct weft_region *r);
 /** Offset in its region of the first line that failed, of the last blocking call with an error. */
 uint64_t weft_last_bad(const struct weft *w);
 
-enum weft_op_kind { WEFT_OP_READ = 1, WEFT_OP_WRITE, WEFT_OP_FENCE };
+enum weft_op_kind {
+	WEFT_OP_READ = 1,
+	WEFT_OP_WRITE,
+	WEFT_OP_FENCE,
+	/**
+	 * Of an agent's host (doc/ats.md), in a region opened for WEFT_WRITE: the page of a
+	 * translation that has one of its two places at `off` goes to the other, once it may.
+	 * -ENXIO: no page that can move has; -EINVAL: that place is not all in the region;
+	 * -ETIMEDOUT: it does not move in time, and may move later
+	 */
+	WEFT_OP_MOVE
+};
 
 /** An operation. */
 struct weft_op {
@@ -159,7 +170,7 @@ struct weft_op {
 	uint64_t off;
 	/** READ: the library's until it is done; WRITE: until weft_submit() returns */
 	void *buf;
-	size_t n; /**< bytes, 1 or more; FENCE: not looked at */
+	size_t n; /**< bytes, 1 or more; FENCE, MOVE: not looked at */
 	uint64_t user; /**< comes back */
 };
 
@@ -176,8 +187,8 @@ struct weft_done {
  *
  * @return how many were taken, from the first on: fewer where no room is left until weft_wait() has
  *         returned some, or where the next can't be: its error is returned if it is the first
- *         (-EINVAL, -EACCES, -ESHUTDOWN). One larger than opts.buffer, but for 64 bytes
- *         of each entry, is -EMSGSIZE
+ *         (-EINVAL, -EACCES, -ESHUTDOWN, -EOPNOTSUPP: a MOVE, and the host is no agent). One larger
+ *         than opts.buffer, but for 64 bytes of each entry, is -EMSGSIZE
  */
 int weft_submit(struct weft *w, const struct weft_op *ops, int n);
 

@@ -80,7 +80,8 @@ class Hostile:
         rand = self.rand
         if is_good:
             unit = rand.choice((1, 4))  # by UIO of whole DWs
-            entry = SQE.pack(rand.randrange(1, 6), 0, unit * rand.randrange(64), 0, unit * rand.randrange(1, 36), 0,
+            op = rand.randrange(1, 7)
+            entry = SQE.pack(op, 0, unit * rand.randrange(64), 0, 0 if op == 6 else unit * rand.randrange(1, 36), 0,
                              rand.getrandbits(64))
         else:
             entry = SQE.pack(self.number(8), self.number(32), self.number(64), self.number(64), self.number(32),

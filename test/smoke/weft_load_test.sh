@@ -131,7 +131,38 @@ for mode in rxl cxl; do
 	refuses 'h0.sock' "$app/weft-load" --node h0 --region g0
 done
 
+# Pages of h1 move while it reads and writes them, and misses nothing.
+for mode in rxl cxl; do
+	cat >"$topology" <<-Y
+	fabric: moves
+	mode: $mode
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, translations: [{host: h1, va: 1M, pa: 0x10000100000, size: 64K, move_to: 0x11000000000}]}
+	  - {name: h1, kind: host, pid: 0x102, ats: {agent: h0}}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 2M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 2M}
+	links: [{a: h0, b: s0}, {a: h1, b: s0}, {a: s0, b: g0}, {a: s0, b: g1}]
+	workloads: [{on: h1, kind: mem, lines: 1024, requests: 0, outstanding: 16}]
+	Y
+	serve_all "$app/weftd" --json "$work/d.json"
+	run "$mode: moves" --kind move --region g0:1M+64K --depth 8 --ops 200
+	holds "$mode: moves" '(o["kind"], o["size"], o["ops"], o["lost"], o["failed"]) == ("move", 4096, 200, 0, 0) and
+		o["write"]["ops"] == 200 and o["latency_ns"]["p50"] > 1000'
+	run "$mode: moves by the other place" --kind move --region g1:0+64K --clients 2 --pattern sequential --ops 40
+	refuses 'move g1:64K+64K at 0x0: no page that can move has a place there (ENXIO)' "$app/weft-load" --node h0 \
+		--region g1:64K+64K --kind move --pattern sequential
+	refuses 'move g0:1M+1K at 0x0: the page is not all in the region (EINVAL)' "$app/weft-load" --node h0 \
+		--region g0:1M+1K --kind move --size 64 --pattern sequential
+	kill -TERM "$daemon"
+	wait "$daemon" || die "$mode: the daemon of moves ended with $?"
+	same "$mode: pages that moved" True "$(json d.json '[n["ats"]["agent"]["asked"] for n in o["nodes"] if n["name"] == "h0"] == [240]')"
+	same "$mode: what their host found" True "$(json d.json 'all(n["traffic"]["verified"] > 1000 and
+		n["traffic"]["mismatches"] == n["traffic"]["lost"] == 0 for n in o["nodes"] if n["name"] == "h1")')"
+done
+
 serve rxl
+refuses 'host h0 is no agent' "$app/weft-load" --node h0 --region g0 --kind move
 refuses 'host h0 has no UIO: its topology wants defaults: {cxl_io: 64}' "$app/weft-load" --node h0 --region g0 --kind uio
 # A byte of a block that another has written is found, and where its block begins.
 for seconds in 0.25 1 4 16; do
@@ -212,7 +243,8 @@ misused '--size: expected whole blocks of 512 bytes for --block crc64:512, got 1
 	--block crc64:512 --size 1000
 misused '--block sha1:512: expected none, crc32' "$l" --region g0 --kind transfer --block sha1:512
 misused '--block: expected a block and its signature' "$l" --region g0 --kind transfer --block none
-misused "--kind move: programs have reads and writes; pages move by themselves" "$l" --kind move --region g0
+misused '--op and --mix: expected another --kind than move' "$l" --kind move --region g0 --op read
+misused '--verify: expected --kind mem or uio, got --kind move' "$l" --kind move --region g0 --verify
 misused '--size: expected a multiple of 4 bytes with --kind uio, got 6' "$l" --region g0 --kind uio --size 6
 misused '--kind: expected one of mem, uio, transfer, move, got "x"' "$l" --kind x
 misused '--op: expected one of read, write, mix, got "trim"' "$l" --op trim

@@ -825,7 +825,8 @@ WEFT_TEST(operations_that_can_not_be_are_refused)
 		{ WEFT_OP_READ, 0, 4097, -EMSGSIZE },
 		{ WEFT_OP_READ, 0, FAKE_SIZE, -EMSGSIZE },
 		{ 0, 0, 1, -EINVAL },
-		{ WEFT_OP_FENCE + 1, 0, 1, -EINVAL },
+		{ WEFT_OP_MOVE, 0, 1, -EOPNOTSUPP },
+		{ WEFT_OP_MOVE + 1, 0, 1, -EINVAL },
 		{ WEFT_OP_READ, 0, 4096, 1 },
 	};
 	const struct weft_attach_opts o = { .size = sizeof(o), .entries = 16, .buffer = 5120 };
