@@ -44,7 +44,7 @@ show_sleep(double seconds)
 static void
 show_once(const struct ctl *c, const struct show_noun *noun, const struct show_view *v)
 {
-	json_t *rows = noun->rows(v);
+	json_t *rows = show_rows(noun, v);
 
 	if (c->opt.is_json)
 		ctl_print_json(c, rows);

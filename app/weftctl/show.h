@@ -15,11 +15,14 @@ struct show_view {
 	const char *node; /* only rows of this one; NULL: of all */
 };
 
+struct show_node;
+
 struct show_noun {
 	const char *word;
 	const char *does;
-	/** A list of objects, new. */
+	/** One of them: a list of objects, new; or those of a node, added to the list. */
 	json_t *(*rows)(const struct show_view *v);
+	void (*rows_of)(const struct show_node *n, json_t *rows);
 	const struct table_column *column;
 	unsigned int n_columns;
 };
@@ -36,9 +39,8 @@ struct show_node {
 	double seconds; /* from before to now; 0: there is no before */
 };
 
-/** Call @p one for each node in view. */
-void show_each_node(const struct show_view *v, json_t *rows,
-	void (*one)(const struct show_node *n, json_t *rows));
+/** The rows of a noun, a new list. */
+json_t *show_rows(const struct show_noun *noun, const struct show_view *v);
 
 /** Growth of a counter a second, or null. The objects may be NULL. */
 json_t *show_per_s(
@@ -52,8 +54,8 @@ const char *show_text(const json_t *o, const char *key);
 
 json_t *show_fabric(const struct show_view *v);
 json_t *show_links(const struct show_view *v);
-json_t *show_connections(const struct show_view *v);
-json_t *show_keys(const struct show_view *v);
-json_t *show_clients(const struct show_view *v);
+void show_connections_of(const struct show_node *n, json_t *rows);
+void show_keys_of(const struct show_node *n, json_t *rows);
+void show_clients_of(const struct show_node *n, json_t *rows);
 
 #endif /* SHOW_H */

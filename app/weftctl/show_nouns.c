@@ -45,7 +45,7 @@ show_before(const struct show_view *v, const json_t *state)
 	return NULL;
 }
 
-void
+static void
 show_each_node(const struct show_view *v, json_t *rows,
 	void (*one)(const struct show_node *n, json_t *rows))
 {
@@ -72,6 +72,18 @@ show_each_node(const struct show_view *v, json_t *rows,
 				one(&n, rows);
 		}
 	}
+}
+
+json_t *
+show_rows(const struct show_noun *noun, const struct show_view *v)
+{
+	json_t *rows;
+
+	if (noun->rows != NULL)
+		return noun->rows(v);
+	rows = json_array();
+	show_each_node(v, rows, noun->rows_of);
+	return rows;
 }
 
 json_t *
@@ -120,15 +132,6 @@ show_nodes_of(const struct show_node *n, json_t *rows)
 }
 
 static json_t *
-show_nodes(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_nodes_of);
-	return rows;
-}
-
-static json_t *
 show_ratio(double a, double b)
 {
 	return b == 0 ? json_null() : json_real(a / b);
@@ -161,15 +164,6 @@ show_stages_of(const struct show_node *n, json_t *rows)
 	}
 }
 
-static json_t *
-show_stages(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_stages_of);
-	return rows;
-}
-
 static void
 show_lcores_of(const struct show_node *n, json_t *rows)
 {
@@ -191,15 +185,6 @@ show_lcores_of(const struct show_node *n, json_t *rows)
 	}
 }
 
-static json_t *
-show_lcores(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_lcores_of);
-	return rows;
-}
-
 static void
 show_drops_of(const struct show_node *n, json_t *rows)
 {
@@ -213,15 +198,6 @@ show_drops_of(const struct show_node *n, json_t *rows)
 			      show_per_s(n, json_object_get(n->node, "drops"), was, reason)));
 }
 
-static json_t *
-show_drops(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_drops_of);
-	return rows;
-}
-
 static void
 show_routes_of(const struct show_node *n, json_t *rows)
 {
@@ -231,15 +207,6 @@ show_routes_of(const struct show_node *n, json_t *rows)
 	json_array_foreach(list, i, r) json_array_append_new(rows,
 		json_pack("{s:s, s:O, s:O, s:O}", "node", n->name, "to", json_object_get(r, "to"),
 			"dpid", json_object_get(r, "dpid"), "port", json_object_get(r, "port")));
-}
-
-static json_t *
-show_routes(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_routes_of);
-	return rows;
 }
 
 static const struct table_column fabric_columns[] = {
@@ -348,22 +315,24 @@ static const struct table_column client_columns[] = {
 #define SHOW_COLUMNS(array) array, WEFT_ARRAY_SIZE(array)
 
 const struct show_noun show_nouns[] = {
-	{ "fabric", "fabrics that run here, and by which daemons", show_fabric,
+	{ "fabric", "fabrics that run here, and by which daemons", show_fabric, NULL,
 		SHOW_COLUMNS(fabric_columns) },
-	{ "nodes", "nodes, and what goes in and out", show_nodes, SHOW_COLUMNS(node_columns) },
-	{ "links", "links with an end here", show_links, SHOW_COLUMNS(link_columns) },
-	{ "connections", "sessions with other nodes, and their retry", show_connections,
+	{ "nodes", "nodes, and what goes in and out", NULL, show_nodes_of,
+		SHOW_COLUMNS(node_columns) },
+	{ "links", "links with an end here", show_links, NULL, SHOW_COLUMNS(link_columns) },
+	{ "connections", "sessions with other nodes, and their retry", NULL, show_connections_of,
 		SHOW_COLUMNS(connection_columns) },
-	{ "stages", "what each stage of the pipelines costs", show_stages,
+	{ "stages", "what each stage of the pipelines costs", NULL, show_stages_of,
 		SHOW_COLUMNS(stage_columns) },
-	{ "lcores", "which segments run where, and how busy", show_lcores,
+	{ "lcores", "which segments run where, and how busy", NULL, show_lcores_of,
 		SHOW_COLUMNS(lcore_columns) },
-	{ "drops", "what was dropped, by reason", show_drops, SHOW_COLUMNS(drop_columns) },
-	{ "routes", "by which port each node sends for another", show_routes,
+	{ "drops", "what was dropped, by reason", NULL, show_drops_of, SHOW_COLUMNS(drop_columns) },
+	{ "routes", "by which port each node sends for another", NULL, show_routes_of,
 		SHOW_COLUMNS(route_columns) },
-	{ "keys", "which connections are encrypted; never a key", show_keys,
+	{ "keys", "which connections are encrypted; never a key", NULL, show_keys_of,
 		SHOW_COLUMNS(key_columns) },
-	{ "clients", "programs that are attached", show_clients, SHOW_COLUMNS(client_columns) },
+	{ "clients", "programs that are attached", NULL, show_clients_of,
+		SHOW_COLUMNS(client_columns) },
 };
 
 const unsigned int show_n_nouns = WEFT_ARRAY_SIZE(show_nouns);

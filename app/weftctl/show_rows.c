@@ -123,7 +123,7 @@ show_links(const struct show_view *v)
 	return rows;
 }
 
-static void
+void
 show_connections_of(const struct show_node *n, json_t *rows)
 {
 	const json_t *list = json_object_get(n->node, "connections"), *c;
@@ -150,16 +150,7 @@ show_connections_of(const struct show_node *n, json_t *rows)
 	}
 }
 
-json_t *
-show_connections(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_connections_of);
-	return rows;
-}
-
-static void
+void
 show_keys_of(const struct show_node *n, json_t *rows)
 {
 	const json_t *list = json_object_get(n->node, "connections"), *c;
@@ -180,15 +171,6 @@ show_keys_of(const struct show_node *n, json_t *rows)
 	}
 }
 
-json_t *
-show_keys(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_keys_of);
-	return rows;
-}
-
 static const char *
 show_program(json_int_t pid, char *name, size_t len)
 {
@@ -206,7 +188,7 @@ show_program(json_int_t pid, char *name, size_t len)
 	return name;
 }
 
-static void
+void
 show_clients_of(const struct show_node *n, json_t *rows)
 {
 	const json_t *list = json_object_get(n->node, "programs"), *p, *r;
@@ -230,13 +212,4 @@ show_clients_of(const struct show_node *n, json_t *rows)
 				      "uid", show_string(p, "uid"), "reads", (json_int_t)reads,
 				      "writes", (json_int_t)writes, "regions", regions));
 	}
-}
-
-json_t *
-show_clients(const struct show_view *v)
-{
-	json_t *rows = json_array();
-
-	show_each_node(v, rows, show_clients_of);
-	return rows;
 }
