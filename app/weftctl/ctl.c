@@ -28,6 +28,8 @@ ctl_fail(const struct ctl *c, const char *fmt, ...)
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
 	progress_clear();
+	if (c->leave != NULL)
+		c->leave();
 	cli_warn("%s", line);
 	exit(c->failure);
 }

@@ -61,6 +61,7 @@ struct ctl {
 	char *const *operand; /* as many as the verb has */
 	int failure; /* exit status of what cannot be done */
 	struct weft *w; /* NULL until ctl_open() or ctl_attach() */
+	void (*leave)(void); /* what gives the terminal back before a last line; NULL: nothing */
 };
 
 /** A region that is open. */
@@ -114,6 +115,7 @@ int mem_ways(struct ctl *c);
 
 /* Daemons of this user. */
 int show_run(struct ctl *c);
+int top_run(struct ctl *c);
 int operate_events(struct ctl *c);
 int operate_reload(struct ctl *c);
 int operate_log(struct ctl *c);

@@ -227,8 +227,8 @@ daemons_states(const struct ctl *c, struct daemons *d)
 			json_array_append_new(list, state);
 		else if (!d->one[i].has_ended)
 			ctl_fail(c, "%s", err);
-		else
-			cli_warn("%s", err);
+		else if (c->leave == NULL)
+			cli_warn("%s", err); /* on a page the number of daemons says it */
 	}
 	if (json_array_size(list) == 0)
 		ctl_fail(c, "no daemon answers any more");

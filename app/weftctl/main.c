@@ -46,6 +46,8 @@ static const struct ctl_verb verbs[] = {
 		CTL_BENCH | CTL_JSON, .run = mem_bench },
 	{ "show", "", "WHAT", "daemons, nodes, links and so on, as below",
 		CTL_DAEMONS | CTL_WATCH | CTL_JSON, .run = show_run },
+	{ "top", "", "", "a page that goes with the fabric: load, latency, drops; q ends it",
+		CTL_DAEMONS | CTL_WATCH, .run = top_run },
 	{ "events", "", "", "what the daemons said last; --follow: and what comes",
 		CTL_DAEMONS | CTL_FOLLOW | CTL_JSON, .run = operate_events },
 	{ "reload", "", "", "have daemons read their topology files again", CTL_DAEMONS | CTL_JSON,
@@ -111,10 +113,10 @@ static const struct cli_option options[] = {
 		CLI_FLAG(is_ways), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
-	{ CLI_SECTION("Daemons: show, events, reload, log, capture") },
+	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture") },
 	{ "daemon", "PID", NULL, "that one, in place of all of this user",
 		CLI_NUMBER(daemon, 1, INT32_MAX), .tags = CTL_DAEMONS },
-	{ "watch", "S", NULL, "show: again each S seconds, 0.1 to 3600, until a signal",
+	{ "watch", "S", NULL, "show, top: again each S seconds, 0.1 to 3600, until a signal",
 		CLI_REAL(watch_s, 0.1, 3600, "seconds of 0.1 to 3600"), .tags = CTL_WATCH },
 	{ "follow", NULL, NULL, "events: go on with those that come", CLI_FLAG(follows),
 		.tags = CTL_FOLLOW },
@@ -165,6 +167,7 @@ static const struct cli_program program = {
 		    "  weftctl mem fill g0 0 64M 0xff\n"
 		    "  weftctl mem dump g0 g0.bin\n"
 		    "  weftctl show nodes --watch 1\n"
+		    "  weftctl top\n"
 		    "  weftctl events --follow\n"
 		    "  weftctl doctor --topology lab.yaml\n",
 	CLI_OPTIONS(options),

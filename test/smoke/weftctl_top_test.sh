@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# weftctl top in a terminal of 80 columns: what it shows, its keys, other sizes, and that it gives the terminal back.
+. "$(dirname "$0")/lib.sh"
+export XDG_RUNTIME_DIR=$work
+cd "$work"
+refuses 'start weftd' "$app/weftctl" top
+command -v tmux >/dev/null || skip 'tmux is not installed'
+cat >lab.yaml <<-'Y'
+	fabric: seen
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	links: [{a: h0, b: s0, driver: ring}, {a: s0, b: g0, driver: ring}]
+	workloads:
+	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 60000}
+Y
+"$app/weftd" --topology lab.yaml --idle yield >weftd.log 2>weftd.err &
+daemon=$!
+pids+=($daemon)
+wait_for 60 test -S "weft/weftd-$daemon.ctl"
+refuses 'expected a terminal; weftctl show nodes --watch 1' "$app/weftctl" top
+refuses "--node h9: no daemon of this user runs such a node" "$app/weftctl" top --node h9
+misused 'seconds of 0.1 to 3600' "$app/weftctl" top --watch 0
+
+mux() { tmux -L "weft-$$" -f /dev/null "$@"; }
+cleanup() { mux kill-server 2>/dev/null || true; }
+# screen PATTERN: what stands there now
+screen() { mux capture-pane -p -t top | grep -qE -- "$1"; }
+# begin [VARIABLE=VALUE...] [-- option...]
+begin() {
+	mux kill-server 2>/dev/null || true
+	mux new-session -d -s top -x 80 -y 24 "env LC_ALL=C.UTF-8 $* 2>last; echo \"ended \$?, \$(cat last)\"; sleep 100"
+}
+begin "$app/weftctl" top --watch 0.2
+wait_for 60 screen '^fabric seen: 3 nodes of 1 daemon, each 0.2 s +..:..:..$'
+for node in 'h0 +host +1/1' 's0 +switch +0/0' 'g0 +gfd +1/1'; do
+	screen "^$node " || die "no line of $node: $(mux capture-pane -p -t top)"
+done
+wait_for 60 screen '^h0 +host +1/1 +[0-9.]+ +[0-9.]+ +0 +0 +[0-9.]+ +[0-9.e+]+ +[▁▂▃▄▅▆▇█]+$'
+same 'lines of a page' 24 "$(mux capture-pane -p -t top | wc -l)"
+mux send-keys -t top p
+wait_for 20 screen 'PAUSED'
+mux send-keys -t top s
+wait_for 20 screen 'sort by order'
+wait_for 20 screen '^s0 ' # passes on what both send
+same 'the node with the most load' s0 "$(mux capture-pane -p -t top | sed -n '3s/ .*//p')"
+mux send-keys -t top s Down End NPage Home x # at the end of the list, and a key without a meaning
+wait_for 20 screen 'sort by load'
+mux resize-window -t top -x 60 -y 10
+wait_for 20 screen 'expected 74 columns and 8 lines, got 60 and 10'
+mux resize-window -t top -x 100 -y 8
+wait_for 20 screen '^q quit'
+mux send-keys -t top q
+wait_for 20 screen '^ended 0, ?$'
+
+# A locale without the bars, a terminal that nobody knows, signals.
+begin LC_ALL=C "$app/weftctl" top --watch 0.2 --node g0
+wait_for 60 screen '^g0 +gfd +1/1 .* [-.:=+*#]+$'
+! screen '^h0' || die '--node shows others'
+pkill -TERM -f "weftctl top --watch 0.2 --node g0" -P "$(mux display-message -p -t top '#{pane_pid}')"
+wait_for 20 screen '^ended 0, ?$'
+begin TERM=nonesuch "$app/weftctl" top
+wait_for 20 screen 'ended 1, weftctl: TERM: expected a terminal that curses knows, got "nonesuch"'
+
+# The daemon goes: the last line stands on the terminal as it was.
+begin "$app/weftctl" top --watch 0.2
+wait_for 60 screen '^h0'
+kill -TERM $daemon
+wait $daemon || die "weftd ended with $?: $(cat weftd.err)"
+wait_for 20 screen 'ended 1, weftctl: no daemon answers any more'
+echo 'weftctl top shows the fabric on any terminal'
