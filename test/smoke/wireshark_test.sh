@@ -10,7 +10,7 @@ tshark --version 2>/dev/null | tr '\n' ' ' | grep -q 'with Lua' || skip "tshark 
 
 export WORK=$work TSHARK=tshark WEFT_LUA=$work/weft.lua XDG_RUNTIME_DIR=$work
 cp "$here/../../usertools/weft.lua" "$WEFT_LUA"
-gen() { "$app/weft-gen" --flits 600 --out "$work/$1.pcap" --json "$work/$1.gen" "${@:2}"; }
+gen() { "$app/weft-gen" --flits 300 --out "$work/$1.pcap" --json "$work/$1.gen" "${@:2}"; }
 # shark CAPTURE [option...]; TSHARK may be several words.
 shark() { $TSHARK -n -X "lua_script:$WEFT_LUA" -r "$@" 2>/dev/null; }
 gen good --frame-flits 3
@@ -38,7 +38,7 @@ compare() {
 wireshark vectors
 
 compare good "$work/good.pcap"
-gen faults --flits 2000 --errors burst=3:0.05,drop=0.02,dup=0.02,reorder=0.02,garbage=0.1 --seed 7
+gen faults --flits 1000 --errors burst=3:0.05,drop=0.02,dup=0.02,reorder=0.02,garbage=0.1 --seed 7
 compare faults "$work/faults.pcap"
 wireshark twice "$work/faults.pcap"
 gen noise --errors ber=0.001,burst=8:0.05 --vc 5 --session 9
@@ -99,7 +99,7 @@ fi
 # sim NAME ARG...: a run of weft-sim, NAME.pcap and NAME.sim. Nobody plays frames back: which of two flits of a
 # number is the true one readers cannot know.
 sim() {
-	(cd "$work" && timeout 60 "$app/weft-sim" --ide off --hops 2000 --without replays --capture "$1.pcap" \
+	(cd "$work" && timeout 60 "$app/weft-sim" --ide off --hops 1000 --without replays --capture "$1.pcap" \
 		--json "$1.sim" "${@:2}" >text) || die "weft-sim ${*:2} fails"
 }
 sim_agrees() { wireshark sim "$work/$1.pcap" "$work/$1.sim" "${@:2}"; }
