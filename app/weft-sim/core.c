@@ -16,14 +16,19 @@
 #define CORE_RATE 5000 /* requests a second and host: a core may take most of a second */
 
 void
-core_draw(struct scenario *sc, uint64_t seed, const struct weft_topo *file)
+core_draw(struct scenario *sc, uint64_t seed)
 {
 	struct weft_rand r;
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0xC04E));
-	/* Between two retry layers what waits for a part that is cut off is in others' way. */
-	sc->has_core = weft_rand_below(&r, 2) == 0 && sc->mode == WEFT_MODE_RXL && file == NULL &&
-	               sc->fault.gap_ns != 0 && sc->fault.weight[FAULT_REPLAY] == 0;
+	/*
+	 * Between two retry layers what waits for a part that is cut off is in others' way, until
+	 * it is dropped; and what the cut loses has to show.
+	 */
+	sc->has_core =
+		weft_rand_below(&r, 2) == 0 && sc->fault.gap_ns != 0 &&
+		sc->fault.weight[FAULT_REPLAY] == 0 &&
+		(sc->mode == WEFT_MODE_RXL || (sc->load.timeout_ms != 0 && sc->llr.show_first));
 	sc->core_seed = weft_rand_u64(&r);
 }
 
@@ -70,6 +75,22 @@ core_add_way(
 	}
 }
 
+/* The ways to all that a node speaks with; where requests are without end, to one of its GFDs. */
+static void
+core_add_ways(struct sim *s, struct core_met *m, const struct sim_node *n)
+{
+	const struct weft_node_cfg *c = &n->node.cfg;
+
+	for (uint16_t i = 0; i < c->n_peers; i++) {
+		const struct sim_node *peer = &s->node[c->peer[i].node];
+
+		if (s->is_drawn && peer->pid != n->host.target[0].dpid)
+			continue;
+		core_add_way(s, m, n, peer);
+		core_add_way(s, m, peer, n);
+	}
+}
+
 /* A host, one of its GFDs, the ways between them, and nodes around until there are enough. */
 static void
 core_choose(struct sim *s, struct weft_rand *r)
@@ -81,12 +102,7 @@ core_choose(struct sim *s, struct weft_rand *r)
 
 	s->core.has_node = arena_alloc(&s->memory.arena, t->n_nodes * sizeof(*s->core.has_node));
 	core_add(s, &m, host->index);
-	if (host->host.n_targets != 0) {
-		const struct sim_node *gfd = s->by_pid[host->host.target[0].dpid];
-
-		core_add_way(s, &m, host, gfd);
-		core_add_way(s, &m, gfd, host);
-	}
+	core_add_ways(s, &m, host);
 	for (uint16_t i = 0; i < m.n; i++) {
 		const struct weft_topo_node *node = &t->node[m.node[i]];
 
@@ -111,6 +127,14 @@ core_reaches(const struct sim *s, const struct sim_node *from, const struct sim_
 	return false;
 }
 
+/* One that has just started waits until it has met all of its GFDs. */
+static bool
+core_may_go_on(const struct sim_node *n)
+{
+	return core_has(n->sim, n->index) && n->life.state == LIFE_RUNS &&
+	       n->life.misfit == MISFIT_NONE && n->node.was_up;
+}
+
 /* @return pairs of a host and a GFD that have to go on */
 static uint32_t
 core_pairs(struct sim *s)
@@ -120,13 +144,11 @@ core_pairs(struct sim *s)
 	for (uint16_t h = 0; h < s->topo->n_hosts; h++) {
 		struct sim_node *n = &s->node[s->topo->host[h]];
 
-		for (uint32_t i = 0; i < n->host.n_targets && core_has(s, n->index); i++) {
+		for (uint32_t i = 0; i < n->host.n_targets; i++) {
 			struct sim_target *t = &n->host.target[i];
 			const struct sim_node *gfd = s->by_pid[t->dpid];
 
-			/* One that has just started waits until it has met all of its GFDs. */
-			t->core_due = n->life.state == LIFE_RUNS && n->life.misfit == MISFIT_NONE &&
-			                              n->node.was_up && core_reaches(s, n, gfd) &&
+			t->core_due = core_may_go_on(n) && core_reaches(s, n, gfd) &&
 			                              core_reaches(s, gfd, n)
 			                      ? t->completed + CORE_REQUESTS
 			                      : 0;
@@ -134,6 +156,38 @@ core_pairs(struct sim *s)
 		}
 	}
 	return pairs;
+}
+
+/* Whether all that a node speaks with is in the core. */
+static bool
+core_is_whole(struct sim *s, const struct sim_node *n)
+{
+	const struct weft_node_cfg *c = &n->node.cfg;
+
+	for (uint16_t i = 0; i < c->n_peers; i++) {
+		const struct sim_node *peer = &s->node[c->peer[i].node];
+
+		if (!core_reaches(s, n, peer) || !core_reaches(s, peer, n))
+			return false;
+	}
+	return true;
+}
+
+/* @return sources of a file that have to go on, with whomever they send to */
+static uint32_t
+core_sources(struct sim *s)
+{
+	uint32_t sources = 0;
+
+	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
+		struct sim_node *n = &s->node[i];
+		const bool is_due =
+			n->is_source && !n->is_done && core_may_go_on(n) && core_is_whole(s, n);
+
+		n->host.core_due = is_due ? n->host.completed + CORE_REQUESTS : 0;
+		sources += is_due;
+	}
+	return sources;
 }
 
 static void
@@ -156,8 +210,12 @@ core_heal_link_dir(struct sim *s, uint16_t i)
 void
 core_slow(struct sim_node *n)
 {
-	if (n->sim->core.began_ns != 0 && n->host.traffic != NULL)
+	if (n->sim->core.began_ns == 0)
+		return;
+	if (n->host.traffic != NULL)
 		weft_traffic_rate(n->host.traffic, CORE_RATE);
+	if (n->host.uio != NULL)
+		weft_traffic_rate(n->host.uio, CORE_RATE);
 }
 
 bool
@@ -170,7 +228,7 @@ core_heal(struct sim *s)
 	weft_rand_seed(&r, s->sc.core_seed);
 	core_choose(s, &r);
 	s->core.began_ns = s->now_ns;
-	if (core_pairs(s) == 0)
+	if ((s->is_drawn ? core_pairs(s) : core_sources(s)) == 0)
 		return false;
 	s->core.is_on = true;
 	s->total.cores++;
@@ -186,26 +244,40 @@ core_heal(struct sim *s)
 	return true;
 }
 
-bool
-core_look(struct sim *s)
+static bool
+core_look_pairs(struct sim *s, const struct sim_node *n, bool is_late)
 {
 	bool is_over = true;
 
-	for (uint16_t h = 0; h < s->topo->n_hosts; h++) {
-		const struct sim_node *n = &s->node[s->topo->host[h]];
+	for (uint32_t i = 0; i < n->host.n_targets; i++) {
+		const struct sim_target *t = &n->host.target[i];
 
-		for (uint32_t i = 0; i < n->host.n_targets; i++) {
-			const struct sim_target *t = &n->host.target[i];
+		if (t->completed >= t->core_due)
+			continue;
+		is_over = false;
+		if (is_late)
+			violation(s, "host %u does not go on with gfd %u, and all between is well",
+				n->pid, t->dpid);
+	}
+	return is_over;
+}
 
-			if (t->completed >= t->core_due)
-				continue;
-			is_over = false;
-			if (s->now_ns > s->core.began_ns + CORE_PATIENCE_NS)
-				violation(s,
-					"host %u does not go on with gfd %u, and all between is "
-					"well",
-					n->pid, t->dpid);
-		}
+bool
+core_look(struct sim *s)
+{
+	const bool is_late = s->now_ns > s->core.began_ns + CORE_PATIENCE_NS;
+	bool is_over = true;
+
+	for (uint16_t i = 0; i < s->topo->n_nodes; i++) {
+		const struct sim_node *n = &s->node[i];
+
+		is_over &= core_look_pairs(s, n, is_late);
+		if (n->host.completed >= n->host.core_due || n->is_done)
+			continue;
+		is_over = false;
+		if (is_late)
+			violation(
+				s, "node %u does not go on, and all that it needs is well", n->pid);
 	}
 	s->core.is_on = !is_over;
 	return is_over;

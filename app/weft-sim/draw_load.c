@@ -13,7 +13,6 @@
 
 #define UNIT_BYTES 4096u /* whole blocks of every domain below */
 #define MOST_UNITS 12
-#define WIRE_PERCENT 102 /* of the data, with the signatures of any of them */
 #define SEEDS 1000000
 
 static void
@@ -40,8 +39,14 @@ draw_uio(struct draw *d, char kind, unsigned int i)
 /* --- transfers --- */
 
 static const char *const draw_mems[] = { "none", "none", "crc32c:512", "crc64:4096" };
-static const char *const draw_wires[] = { "none", "crc32:512", "crc32c:4096", "crc64:512",
-	"dif:512,guard=crc,bg=ffff,app=1,ref=0,remap", "dif:4096,guard=csum,bg=0,app=abcd,ref=7" };
+
+/* And how many bytes follow how many in the memory of a GFD. */
+static const struct draw_wire {
+	const char *text;
+	uint16_t block, tail;
+} draw_wires[] = { { "none", 512, 0 }, { "crc32:512", 512, 4 }, { "crc32c:4096", 4096, 4 },
+	{ "crc64:512", 512, 8 }, { "dif:512,guard=crc,bg=ffff,app=1,ref=0,remap", 512, 8 },
+	{ "dif:4096,guard=csum,bg=0,app=abcd,ref=7", 4096, 8 } };
 
 /* @p at: where the units of a GFD begin, any byte. */
 static void
@@ -51,6 +56,22 @@ draw_transfer(struct draw *d, const char *kind, unsigned int gfd, uint64_t at, c
 		rest);
 }
 
+/*
+ * A second one begins in the line where the first ends, and the first is written once more: each
+ * has to leave the bytes of the other as they are. @p seed: of the second
+ */
+static void
+draw_neighbours(struct draw *d, unsigned int gfd, const uint64_t at[2], const char *data,
+	const char *what, unsigned int seed)
+{
+	char next[300];
+
+	snprintf(next, sizeof(next), "%s, seed: %u", what, seed);
+	draw_transfer(d, "write", gfd, at[1], next);
+	draw_transfer(d, "write", gfd, at[0], data);
+	draw_transfer(d, "read", gfd, at[1], next);
+}
+
 /* Write, read back, and then often copy elsewhere and read that. */
 static void
 draw_round(struct draw *d)
@@ -58,24 +79,32 @@ draw_round(struct draw *d)
 	const unsigned int gfd = draw_from(d, 0, d->gfds - 1), to = draw_from(d, 0, d->gfds - 1);
 	const uint64_t bytes = UNIT_BYTES * (uint64_t)draw_from(d, 1, MOST_UNITS);
 	const char *const mem = draw_mems[draw_from(d, 0, WEFT_ARRAY_SIZE(draw_mems) - 1)];
-	const char *const wire = draw_wires[draw_from(d, 0, WEFT_ARRAY_SIZE(draw_wires) - 1)];
-	const uint64_t room = bytes * WIRE_PERCENT / 100 + 8, odd = draw_from(d, 0, 7);
-	const uint64_t at = draw_take(d, gfd, room, 1), copy = draw_take(d, to, room, 1);
-	char what[200], data[260], place[300];
+	const struct draw_wire *wire =
+		&draw_wires[draw_from(d, 0, WEFT_ARRAY_SIZE(draw_wires) - 1)];
+	const uint64_t len = bytes + bytes / wire->block * wire->tail, odd = draw_from(d, 0, 7);
+	const uint64_t at = draw_take(d, gfd, 2 * len + 8, 1), copy = draw_take(d, to, len + 8, 1);
+	const uint64_t both[2] = { at + odd, at + odd + len };
+	char what[260], data[300], place[300];
+	unsigned int seed;
 
 	if (at == UINT64_MAX)
 		return;
-	snprintf(what, sizeof(what), "bytes: %" PRIu64 ", wire: \"%s\"", bytes, wire);
-	snprintf(
-		data, sizeof(data), "%s, mem: \"%s\", seed: %u", what, mem, draw_from(d, 0, SEEDS));
-	draw_transfer(d, "write", gfd, at + odd, data);
-	draw_transfer(d, "read", gfd, at + odd, data);
+	seed = draw_from(d, 0, SEEDS);
+	snprintf(what, sizeof(what), "bytes: %" PRIu64 ", wire: \"%s\", mem: \"%s\"", bytes,
+		wire->text, mem);
+	snprintf(data, sizeof(data), "%s, seed: %u", what, seed);
+	draw_transfer(d, "write", gfd, both[0], data);
+	/* Of a number that was drawn for something else: the others stay. */
+	if (seed % 2 == 0)
+		draw_neighbours(d, gfd, both, data, what, seed + 1);
+	draw_transfer(d, "read", gfd, both[0], data);
 	if (copy == UINT64_MAX || draw_percent(d, 40))
 		return;
 	/* Of a copy both sides are GFDs: units go as they are. */
-	snprintf(place, sizeof(place), "%s, mem: \"%s\", to: g%u, to_offset: %" PRIu64, what, wire,
-		to, copy + odd);
-	draw_transfer(d, "copy", gfd, at + odd, place);
+	snprintf(place, sizeof(place),
+		"bytes: %" PRIu64 ", wire: \"%s\", mem: \"%s\", to: g%u, to_offset: %" PRIu64,
+		bytes, wire->text, wire->text, to, copy + odd);
+	draw_transfer(d, "copy", gfd, both[0], place);
 	draw_transfer(d, "read", to, copy + odd, data);
 }
 

@@ -93,7 +93,7 @@ drawn_settle(struct sim *s)
 		l->mem.timeout_ms = s->topo->node[i].translates  ? CLIENT_TIMEOUT_MS
 		                    : s->sc.load.timeout_ms != 0 ? s->sc.load.timeout_ms
 		                                                 : UINT32_MAX;
-		l->uio.timeout_ms = UINT32_MAX;
+		l->uio.timeout_ms = s->sc.load.timeout_ms != 0 ? s->sc.load.timeout_ms : UINT32_MAX;
 		if (s->opt->topology == NULL) {
 			l->mem.requests *= ROUNDS;
 			l->uio.requests *= ROUNDS;
@@ -110,8 +110,16 @@ drawn_settle(struct sim *s)
 /* --- judges --- */
 
 bool
-drawn_poisons_late(const struct sim *s)
+drawn_is_excused(const struct sim_node *n)
 {
+	return n->sim->sc.load.timeout_ms != 0 && n->node.cfg.run > 1;
+}
+
+bool
+drawn_may_poison(const struct sim *s)
+{
+	if (s->sc.mode == WEFT_MODE_CXL && s->total.fault[FAULT_MEMORY] != 0)
+		return true;
 	for (uint16_t i = 0; i < s->topo->n_gfds; i++)
 		if (s->topo->node[s->topo->gfd[i]].late_poison > 0)
 			return true;
@@ -128,7 +136,7 @@ drawn_transfers(struct sim_node *n)
 {
 	const struct weft_node_transfer *t = weft_node_transfers(&n->node);
 
-	if (t == NULL || n->sim->total.replay[REPLAY_TAKEN] != 0 ||
+	if (t == NULL || drawn_is_excused(n) || n->sim->total.replay[REPLAY_TAKEN] != 0 ||
 		weft_node_replacements(&n->node) != 0)
 		return;
 	for (unsigned int i = 0; i < n->node.load->n_transfers; i++) {

@@ -232,8 +232,8 @@ load_judge(struct sim_node *n)
 }
 
 /*
- * What a source of this life found that it did not expect. Poison is what a file with late poison
- * promises; where all memory is open the judge knows which lines are bad.
+ * What a source of this life found that it did not expect. Poison is what a file with late poison,
+ * and memory that was lost, promise; where all memory is open the judge knows which lines are bad.
  */
 static uint64_t
 load_unexpected_of(const struct sim_node *n, const struct weft_traffic *t)
@@ -241,13 +241,13 @@ load_unexpected_of(const struct sim_node *n, const struct weft_traffic *t)
 	const uint64_t *c = t == NULL ? NULL : weft_traffic_counts(t);
 	uint64_t sum;
 
-	if (c == NULL)
+	if (c == NULL || (n->host.n_targets == 0 && drawn_is_excused(n)))
 		return 0;
 	sum = c[WEFT_TRAFFIC_N_MISMATCHES];
 	if (n->sim->topo->map.is_default)
 		return sum;
 	sum += c[WEFT_TRAFFIC_N_FAILED];
-	return drawn_poisons_late(n->sim) ? sum - c[WEFT_TRAFFIC_N_POISONED] : sum;
+	return drawn_may_poison(n->sim) ? sum - c[WEFT_TRAFFIC_N_POISONED] : sum;
 }
 
 uint64_t

@@ -182,6 +182,8 @@ struct sim_host {
 	const uint8_t *offered; /* its memory in windows; NULL: none */
 	uint32_t refusals_due; /* packets that any node may drop: forged, or their answers */
 	struct sim_program *programs; /* that attach to it */
+	uint64_t completed; /* requests of all of its sources */
+	uint64_t core_due; /* so many before the rest of the fabric is healed; 0: as they come */
 };
 
 /* Reads whose data turns out bad late, as the judge draws them. */
@@ -484,8 +486,13 @@ char *drawn_change_text(const struct sim_opt *o, uint64_t seed, size_t *len);
 void drawn_settle(struct sim *s);
 /** All transfers of a host have ended. */
 void drawn_transfers(struct sim_node *n);
-/** Whether data of a GFD turns out bad late by the file. */
-bool drawn_poisons_late(const struct sim *s);
+/**
+ * Whether what sources and transfers of its present life find is not judged: writes of the one
+ * before, which were lost, may still come.
+ */
+bool drawn_is_excused(const struct sim_node *n);
+/** Whether data of a GFD turns out bad late by the file, or memory was lost behind a switch. */
+bool drawn_may_poison(const struct sim *s);
 /** Add what a node has counted in this life. */
 void drawn_add(struct sim_node *node);
 /** A request of CXL.mem begins. */
@@ -665,7 +672,7 @@ void storm_break(struct sim *s, uint32_t link_dir, const struct sim_frame *like)
 
 /* core.c: a part of the fabric that is healed first */
 /** Draw whether there is one. */
-void core_draw(struct scenario *sc, uint64_t seed, const struct weft_topo *file);
+void core_draw(struct scenario *sc, uint64_t seed);
 /** Whether the node is in a core that was chosen. */
 bool core_has(const struct sim *s, uint16_t node);
 /** Once a core was healed, sources slow down: one that starts, too. */

@@ -234,6 +234,16 @@ swarm_make_fast(struct scenario *sc, const struct weft_topo *file)
 	sc->session.session_timeout_ns = 10 * SEC;
 }
 
+/* Its clients are not told by a session that it is gone. */
+static bool
+swarm_has_agent(const struct weft_topo *t)
+{
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		if (t->node[i].translates)
+			return true;
+	return false;
+}
+
 /*
  * In half of the seeds of cxl mode sessions end inside the fabric, and requests with them: those
  * end by their own timeout. In the others nothing may be lost. Numbers of their own: seeds without
@@ -246,10 +256,11 @@ swarm_draw_ends(struct scenario *sc, uint64_t seed, const struct weft_topo *file
 	struct weft_rand r;
 
 	weft_rand_seed(&r, seed ^ UINT64_C(0xE4D5));
-	if (sc->mode == WEFT_MODE_RXL || file != NULL || sc->fault.gap_ns == 0 ||
-		swarm_once_in(&r, 2))
+	if (sc->mode == WEFT_MODE_RXL || (file != NULL && swarm_has_agent(file)) ||
+		sc->fault.gap_ns == 0 || swarm_once_in(&r, 2))
 		return;
 	sc->load.timeout_ms = (uint32_t)swarm_draw_log(&r, 2, 50);
+	sc->rules.timeout_ns = sc->load.timeout_ms * MS;
 	sc->rules.down_ns = swarm_draw_log(&r, 100 * US, 20 * MS);
 	c->session_timeout_ns = c->rx_timeout_ns * swarm_draw(&r, 5, 40);
 	if (swarm_once_in(&r, 2))
@@ -398,5 +409,5 @@ scenario_draw(
 	replay_draw(sc, seed);
 	swarm_draw_form(sc, seed);
 	swarm_leave_out(sc, opt->without);
-	core_draw(sc, seed, file);
+	core_draw(sc, seed);
 }

@@ -46,6 +46,7 @@ watch_ended(void *world, const struct weft_node *n, const struct weft_completion
 		node->sim->total.lost++;
 	} else {
 		node->sim->total.completed++;
+		node->host.completed++;
 		progress(node->sim);
 	}
 	oracle_ended(node, c);

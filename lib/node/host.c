@@ -304,11 +304,18 @@ host_tags(const struct weft_node *n)
 	return tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX;
 }
 
+static uint64_t
+host_timeout_ns(const struct weft_node *n)
+{
+	if (n->load->has_mem)
+		return (uint64_t)n->load->mem.timeout_ms * 1000000;
+	return n->cfg.rules->timeout_ns != 0 ? n->cfg.rules->timeout_ns : TIMEOUT_NS;
+}
+
 static int
 host_init(struct weft_node *n, char *err, size_t err_len)
 {
-	const uint64_t timeout_ns =
-		n->load->has_mem ? (uint64_t)n->load->mem.timeout_ms * 1000000 : TIMEOUT_NS;
+	const uint64_t timeout_ns = host_timeout_ns(n);
 	struct host_state *h = n->state;
 	struct weft_requester_cfg cfg = {
 		.timeout_ns = timeout_ns,
