@@ -295,7 +295,7 @@ draw_fabric(uint64_t seed, int mode, uint32_t *has, size_t *len)
 bool
 draw_may_change(uint32_t has)
 {
-	return (has & BIT(RIGHTS)) != 0 && (has & (BIT(UIO) | BIT(ATS))) == 0;
+	return (has & BIT(RIGHTS)) != 0 && (has & (BIT(GIM) | BIT(ATS))) == 0;
 }
 
 char *

@@ -324,7 +324,7 @@ sim_print_topology(const struct sim_opt *o)
 		free(text);
 		if (!draw_may_change(has))
 			cli_fail("seed %" PRIu64 ": rights change where there are groups, and "
-				 "neither UIO nor translations",
+				 "neither memory of hosts nor translations",
 				o->seed);
 		text = draw_change(o->seed, o->mode, NULL);
 	}

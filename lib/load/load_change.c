@@ -12,17 +12,24 @@ struct change {
 	struct weft_topo_error *err;
 };
 
+#define PART(member)                                                                               \
+	{                                                                                          \
+		offsetof(struct load_src, out.member),                                             \
+			sizeof(((const struct weft_load_node *)NULL)->member)                      \
+	}
+
 static int
 load_compare_part(const struct change *c, unsigned int node, enum load_section_id id, bool was,
 	bool is, const void *now, const void *next)
 {
+	static const struct {
+		size_t offset, len;
+	} part[] = { [SECTION_LOAD_MEM] = PART(mem),
+		[SECTION_LOAD_UIO] = PART(uio),
+		[SECTION_LOAD_MOVE] = PART(move) };
 	const struct topo_section *s = &load_section[id];
 	char where[WEFT_TOPO_NAME_ROOM + 32], path[16];
-	const size_t offset = id == SECTION_LOAD_MEM ? offsetof(struct load_src, out.mem)
-	                                             : offsetof(struct load_src, out.move);
-	const size_t len = id == SECTION_LOAD_MEM ? sizeof(struct weft_load_mem)
-	                                          : sizeof(struct weft_load_move);
-	const struct topo_kept kept = { offset, len, now, next };
+	const struct topo_kept kept = { part[id].offset, part[id].len, now, next };
 
 	snprintf(where, sizeof(where), "load of %s", c->now->topo->node[node].name);
 	snprintf(path, sizeof(path), "%s.", s->name);
@@ -64,6 +71,9 @@ load_compare_nodes(const struct change *c)
 			c, i, SECTION_LOAD_MEM, a->has_mem, b->has_mem, &a->mem, &b->mem);
 		if (rc == 0)
 			rc = load_compare_part(
+				c, i, SECTION_LOAD_UIO, a->has_uio, b->has_uio, &a->uio, &b->uio);
+		if (rc == 0)
+			rc = load_compare_part(
 				c, i, SECTION_LOAD_MOVE, true, true, &a->move, &b->move);
 		if (rc == 0)
 			rc = load_compare_transfers(c, i);
@@ -71,7 +81,7 @@ load_compare_nodes(const struct change *c)
 	return rc;
 }
 
-/* CXL.mem and transfers know what stands where: their segments stay. */
+/* Sources and transfers know what stands where: their segments stay. */
 static int
 load_compare_segments(const struct change *c)
 {
@@ -79,7 +89,8 @@ load_compare_segments(const struct change *c)
 	const struct weft_topo_node *user = NULL;
 
 	for (unsigned int i = 0; i < now->n_nodes && user == NULL; i++)
-		if (c->now->load->node[i].has_mem || c->now->load->node[i].n_transfers != 0)
+		if (c->now->load->node[i].has_mem || c->now->load->node[i].has_uio ||
+			c->now->load->node[i].n_transfers != 0)
 			user = &now->node[i];
 	for (unsigned int s = 0; user != NULL && s < now->map.n_segments; s++)
 		if (!topo_same_segment(now, c->next->topo, s))
@@ -97,9 +108,9 @@ weft_load_check_change(const struct weft_load_version *now, const struct weft_lo
 	int rc;
 
 	/* First, as it brings CXL.io packets of its own. */
-	if (now->load->has_uio || next->load->has_uio)
-		return topo_refuse(err, next->file, "",
-			"a fabric with uio, gim or translations cannot change while it runs");
+	if (now->load->has_uio != next->load->has_uio)
+		return topo_refuse(
+			err, next->file, "", "load by uio cannot come or go while the fabric runs");
 	rc = weft_topo_check_change(now->topo, next->topo, next->file, err);
 	if (rc == 0)
 		rc = load_compare_nodes(&c);

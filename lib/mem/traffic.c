@@ -557,9 +557,10 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 		const struct weft_traffic_unit_change *to = &c->units[i];
 		struct traffic_unit *u = traffic_unit(t, i);
 
-		/* An edge port that opens before the rights do, or closes behind them: ones. */
+		/* An edge port that opens before the rights do, or closes behind them. */
 		if (to->before != to->after)
 			u->accept = (uint8_t)(u->accept | 1u << WEFT_EXPECT_ONES |
+					      1u << WEFT_EXPECT_CA |
 					      ((1u << u->expect | 1u << to->before) &
 						      ~(1u << WEFT_EXPECT_READ_ONLY)));
 		u->expect = to->after;

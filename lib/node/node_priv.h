@@ -255,17 +255,32 @@ struct source_lines {
 		const struct weft_node *n, const struct weft_topo *t, uint64_t hpa, uint16_t *dpid);
 };
 
-/* The node's own lines of a segment by @p t. */
-struct weft_traffic_target source_target(const struct weft_node *n, const struct weft_topo *t,
-	const struct weft_topo_segment *s, const struct source_lines *l);
+/* What a service has of its source. */
+struct node_source {
+	struct weft_traffic *traffic; /* NULL: it has none */
+	struct source_lines lines;
+	/* set by the control thread; NULL again once it is taken */
+	const struct weft_traffic_change *change;
+	bool is_changing; /* it waits for open requests */
+};
 
 /*
  * Make a source of what is set in @p cfg: seed, requests, outstanding, rate, writer, request_lines
- * and write_percent. Its lines are those of @p l in all segments, or in the translations that the
- * host goes by. NULL: no memory, of which it needs @p size.
+ * and write_percent. Its lines are @p s->lines in all segments, or in the translations that the
+ * host goes by. False: no memory, of which it needs @p size.
  */
-struct weft_traffic *source_make(struct weft_node *n, struct weft_traffic_cfg *cfg,
-	const struct source_lines *l, struct weft_requester *r, size_t *size);
+bool source_make(struct weft_node *n, struct weft_traffic_cfg *cfg, struct node_source *s,
+	struct weft_requester *r, size_t *size);
+
+/*
+ * A change of rights: requests that are open end first, then it is known which answers are right.
+ * False: none may begin now.
+ */
+bool source_may_begin(struct node_source *s);
+
+/* Of the services with a source; NULL: the node has not got it. */
+struct node_source *load_source(const struct weft_node *n);
+struct node_source *uio_source(const struct weft_node *n);
 
 /* Tags of a requester for so many requests at a time. */
 uint32_t source_tags(uint32_t outstanding);

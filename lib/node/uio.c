@@ -34,7 +34,7 @@ struct uio_answers {
 
 struct uio {
 	struct weft_requester *requester; /* NULL: it asks nothing */
-	struct weft_traffic *traffic; /* NULL: but for programs */
+	struct node_source source; /* no traffic: but for programs */
 	struct weft_uio_memory memory;
 	uint8_t *own; /* mapped here: what a host offers, or a device has */
 	size_t own_len;
@@ -77,7 +77,15 @@ uio_complete(void *arg, const struct weft_completion *c)
 	struct weft_node *n = arg;
 
 	if (!node_clients.complete(n, NODE_SERVICE_OF(n, clients), c))
-		weft_traffic_complete(uio_of(n)->traffic, c);
+		weft_traffic_complete(uio_of(n)->source.traffic, c);
+}
+
+struct node_source *
+uio_source(const struct weft_node *n)
+{
+	struct uio *u = uio_of(n);
+
+	return u == NULL || u->source.traffic == NULL ? NULL : &u->source;
 }
 
 /* --- answers, on their way out --- */
@@ -334,7 +342,7 @@ uio_send_requests(struct weft_node *n)
 	while (sent < REQUESTS_A_POLL && uio_send_held(n)) {
 		struct weft_request rq;
 
-		rc = weft_traffic_next(u->traffic, n->now_ns, &rq);
+		rc = weft_traffic_next(u->source.traffic, n->now_ns, &rq);
 		if (rc != 0)
 			break;
 		sent++;
@@ -389,7 +397,7 @@ uio_send(struct weft_node *n)
 	for (unsigned int i = 0; i < 2; i++) {
 		if ((i == 0) != u->programs_first)
 			sent += uio_send_programs(n);
-		else if (u->traffic != NULL && !u->is_done)
+		else if (u->source.traffic != NULL && !u->source.is_changing && !u->is_done)
 			sent += uio_send_requests(n);
 	}
 	return sent;
@@ -417,6 +425,8 @@ uio_poll(struct weft_node *n, void *state, bool may_ask)
 		u->expire_due_ns = n->now_ns + NODE_EXPIRE_EVERY_NS;
 		weft_requester_expire(u->requester, n->now_ns, uio_complete, n, NODE_EXPIRE_BATCH);
 	}
+	if (u->source.traffic != NULL)
+		source_may_begin(&u->source);
 	return may_ask && n->was_up ? uio_send(n) : 0;
 }
 
@@ -436,8 +446,8 @@ uio_forget(struct weft_node *n, void *state, uint16_t dpid, enum weft_line_loss 
 	struct uio *u = state;
 
 	(void)n;
-	if (u->traffic != NULL)
-		m->forgotten += weft_traffic_forget(u->traffic, dpid, how);
+	if (u->source.traffic != NULL)
+		m->forgotten += weft_traffic_forget(u->source.traffic, dpid, how);
 }
 
 static bool
@@ -445,7 +455,7 @@ uio_is_done(const void *state)
 {
 	const struct uio *u = state;
 
-	return u->traffic == NULL || __atomic_load_n(&u->is_done, __ATOMIC_RELAXED);
+	return u->source.traffic == NULL || __atomic_load_n(&u->is_done, __ATOMIC_RELAXED);
 }
 
 static bool
@@ -455,9 +465,9 @@ uio_is_good(const struct weft_node *n, const void *state)
 	const uint64_t *c;
 
 	(void)n;
-	if (u->traffic == NULL)
+	if (u->source.traffic == NULL)
 		return true;
-	c = weft_traffic_counts(u->traffic);
+	c = weft_traffic_counts(u->source.traffic);
 	return c[WEFT_TRAFFIC_N_MISMATCHES] == 0 && c[WEFT_TRAFFIC_N_FAILED] == 0 &&
 	       c[WEFT_TRAFFIC_N_LOST] == 0;
 }
@@ -501,10 +511,6 @@ static int
 uio_make_traffic(struct weft_node *n)
 {
 	const struct weft_load_uio *tr = &n->load->uio;
-	const struct source_lines lines = { .first = tr->first_line,
-		.n = tr->lines,
-		.unit = WEFT_TRAFFIC_UNIT_MAX,
-		.expect = uio_answer };
 	struct weft_traffic_cfg cfg = {
 		.seed = tr->seed,
 		.requests = tr->requests == 0 ? UINT64_MAX : tr->requests,
@@ -514,10 +520,14 @@ uio_make_traffic(struct weft_node *n)
 		.write_percent = tr->write_percent,
 		.request_lines = (uint8_t)(tr->bytes / WEFT_LINE_LEN),
 	};
+	struct uio *u = uio_of(n);
 	size_t size;
 
-	uio_of(n)->traffic = source_make(n, &cfg, &lines, uio_of(n)->requester, &size);
-	return uio_of(n)->traffic == NULL ? -ENOMEM : 0;
+	u->source.lines = (struct source_lines){ .first = tr->first_line,
+		.n = tr->lines,
+		.unit = WEFT_TRAFFIC_UNIT_MAX,
+		.expect = uio_answer };
+	return source_make(n, &cfg, &u->source, u->requester, &size) ? 0 : -ENOMEM;
 }
 
 static int
@@ -618,7 +628,7 @@ uio_fini(struct weft_node *n, void *state)
 {
 	struct uio *u = state;
 
-	node_free(n, u->traffic);
+	node_free(n, u->source.traffic);
 	node_free(n, u->requester);
 	n->cfg.world->unmap(n->cfg.world_arg, u->own, u->own_len);
 	node_free(n, u->answers);
@@ -638,9 +648,9 @@ uio_counters(const struct weft_node *n, const void *state, struct weft_node_set 
 	if (u->requester != NULL)
 		set[i++] = (struct weft_node_set){ "uio", "requests", "uio", weft_uio_counters,
 			weft_requester_counts(u->requester), WEFT_UIO_N_COUNTERS };
-	if (u->traffic != NULL)
+	if (u->source.traffic != NULL)
 		set[i++] = (struct weft_node_set){ "uio", "traffic", "uio_traffic",
-			weft_traffic_uio_counters, weft_traffic_counts(u->traffic),
+			weft_traffic_uio_counters, weft_traffic_counts(u->source.traffic),
 			WEFT_TRAFFIC_N_UIO_COUNTERS };
 	set[i++] = (struct weft_node_set){ "uio", "memory", "uio_memory", weft_uio_memory_counters,
 		u->memory.count, WEFT_UIO_MEMORY_N_COUNTERS };
@@ -656,7 +666,7 @@ weft_node_uio(const struct weft_node *n, struct weft_node_requests *r)
 
 	if (u == NULL)
 		return false;
-	*r = (struct weft_node_requests){ u->requester, u->traffic, u->stopped,
+	*r = (struct weft_node_requests){ u->requester, u->source.traffic, u->stopped,
 		__atomic_load_n(&u->is_done, __ATOMIC_RELAXED) };
 	return true;
 }

@@ -182,7 +182,7 @@ weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *next
 
 	if (rc == 0 && (change_is_fixed(now) || change_is_fixed(next)))
 		rc = topo_refuse(c.err, c.file, "",
-			"a fabric with uio, gim or translations cannot change while it runs");
+			"a fabric with gim or translations cannot change while it runs");
 	if (rc == 0)
 		rc = topo_compare(err, file, "", "", &topo_section[SECTION_ROOT], &kept);
 	if (rc == 0)

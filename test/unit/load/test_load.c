@@ -618,7 +618,7 @@ WEFT_TEST(load_and_its_segments_stay)
 		{ "lines: 64", "lines: 64, rate: 7", "load of h0: mem.rate cannot" },
 		{ "  - {on: h0, kind: mem, lines: 64}\n", "", "load of h0: mem cannot" },
 		{ "lines: 64}\n", "lines: 64}\n  - {on: h0, kind: uio}\n",
-			"a fabric with uio, gim or translations cannot change while it runs" },
+			"load by uio cannot come or go while the fabric runs" },
 		{ "seed: 3", "seed: 4", "load of h1: transfers[0] cannot" },
 		{ "seed: 3}]", "seed: 3}, {kind: read, gfd: g0, bytes: 1}]",
 			"load of h1: transfers cannot" },
