@@ -19,7 +19,6 @@
 #define TRANSLATED 32 /* requests translated at a time */
 #define TRANSLATED_CXL                                                                             \
 	8 /* a link may not take more now: what it does not take is looked up again */
-#define TIMEOUT_NS (WEFT_LOAD_TIMEOUT_MS * UINT64_C(1000000)) /* without load by CXL.mem */
 
 struct host_state {
 	struct weft_requester *requester; /* NULL: nothing is sent by CXL.mem */
@@ -304,18 +303,10 @@ host_tags(const struct weft_node *n)
 	return tags < WEFT_REQUESTER_TAGS_MAX ? tags : WEFT_REQUESTER_TAGS_MAX;
 }
 
-static uint64_t
-host_timeout_ns(const struct weft_node *n)
-{
-	if (n->load->has_mem)
-		return (uint64_t)n->load->mem.timeout_ms * 1000000;
-	return n->cfg.rules->timeout_ns != 0 ? n->cfg.rules->timeout_ns : TIMEOUT_NS;
-}
-
 static int
 host_init(struct weft_node *n, char *err, size_t err_len)
 {
-	const uint64_t timeout_ns = host_timeout_ns(n);
+	const uint64_t timeout_ns = node_timeout_ns(n, n->load->has_mem, n->load->mem.timeout_ms);
 	struct host_state *h = n->state;
 	struct weft_requester_cfg cfg = {
 		.timeout_ns = timeout_ns,

@@ -282,6 +282,9 @@ bool source_may_begin(struct node_source *s);
 struct node_source *load_source(const struct weft_node *n);
 struct node_source *uio_source(const struct weft_node *n);
 
+/* When requests are lost, by the load of their kind if the node has it. */
+uint64_t node_timeout_ns(const struct weft_node *n, bool loads, uint32_t load_ms);
+
 /* Tags of a requester for so many requests at a time. */
 uint32_t source_tags(uint32_t outstanding);
 

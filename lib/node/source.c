@@ -45,6 +45,14 @@ source_target(const struct weft_node *n, const struct weft_topo *t,
 	return target;
 }
 
+uint64_t
+node_timeout_ns(const struct weft_node *n, bool loads, uint32_t load_ms)
+{
+	if (!loads && n->cfg.rules->timeout_ns != 0)
+		return n->cfg.rules->timeout_ns;
+	return (loads ? load_ms : WEFT_LOAD_TIMEOUT_MS) * UINT64_C(1000000);
+}
+
 uint32_t
 source_tags(uint32_t outstanding)
 {

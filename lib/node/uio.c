@@ -534,8 +534,7 @@ static int
 uio_make_requester(struct weft_node *n)
 {
 	const bool loads = n->load->has_uio;
-	const uint64_t timeout_ns =
-		(loads ? (uint64_t)n->load->uio.timeout_ms : WEFT_LOAD_TIMEOUT_MS) * 1000000;
+	const uint64_t timeout_ns = node_timeout_ns(n, loads, n->load->uio.timeout_ms);
 	const uint32_t tags =
 		source_tags((loads ? n->load->uio.outstanding : 0) + node_clients.tags(n));
 	const struct weft_requester_cfg cfg = {

@@ -111,7 +111,7 @@ struct weft_node_rules {
 	uint64_t late_write_ns; /**< how long after its loss a write may still arrive */
 	uint64_t losses_ns; /**< rxl switch: it tells of what was lost so long after the first */
 	uint64_t down_ns; /**< cxl switch: what is for a link that is down for so long is dropped */
-	/** requests of a host without load by CXL.mem are lost after this; 0: as if it had it */
+	/** requests without load of their kind are lost after this; 0: as if there were load */
 	uint64_t timeout_ns;
 };
 
