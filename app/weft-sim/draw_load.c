@@ -68,6 +68,7 @@ draw_neighbours(struct draw *d, unsigned int gfd, const uint64_t at[2], const ch
 
 	snprintf(next, sizeof(next), "%s, seed: %u", what, seed);
 	draw_transfer(d, "write", gfd, at[1], next);
+	draw_transfer(d, "read", gfd, at[0], data);
 	draw_transfer(d, "write", gfd, at[0], data);
 	draw_transfer(d, "read", gfd, at[1], next);
 }
