@@ -43,6 +43,13 @@ struct weft_cci_switch_port {
 	bool is_up;
 };
 
+/** Where a manager's message goes that a switch sends on (5701h). */
+struct weft_cci_crawl {
+	uint8_t port; /**< it leaves by, towards a switch or GFD */
+	uint16_t spid; /**< the manager's */
+	uint16_t dpid; /**< WEFT_CCI_NO_PID: for whoever is at the other end of the link */
+};
+
 /** Where the tables and ports of a switch are. */
 struct weft_cci_switch_world {
 	/** The tables in force. */
@@ -58,6 +65,17 @@ struct weft_cci_switch_world {
 	void (*partner)(void *world, unsigned int port, struct weft_cci_lpi_block *b);
 	/** Whether a port may have this PID. NULL: any. */
 	bool (*may_have_pid)(void *world, unsigned int port, uint16_t pid);
+	/**
+	 * Only for weft_cci_switch_crawl_out: send a request on and have the answer.
+	 *
+	 * @param msg      a whole request, @p len bytes; not to be kept
+	 * @param rsp      receives the whole response
+	 * @param rsp_len  in: room of @p rsp; out: bytes of it
+	 * @return WEFT_CCI_SUCCESS, whatever the response says; WEFT_CCI_RETRY_REQUIRED: there is
+	 *         none yet, the same request will find it; another code: there will be none
+	 */
+	uint16_t (*exchange)(void *world, const struct weft_cci_crawl *to, const uint8_t *msg,
+		size_t len, uint8_t *rsp, size_t *rsp_len);
 };
 
 /** The responder of one switch; behind the pointers is the caller's. */
@@ -79,6 +97,12 @@ int weft_cci_switch_init(struct weft_cci_switch *s, const struct weft_cci_switch
 /** Rows for weft_cci_component_cfg.command; their argument is a struct weft_cci_switch. */
 extern const struct weft_cci_command weft_cci_switch_commands[];
 extern const unsigned int weft_cci_switch_n_commands;
+
+/**
+ * Fabric Crawl Out (5701h), for switches whose world has exchange(). It carries whatever a manager
+ * sends, so read-only mode refuses it. A third message in a message is Unsupported.
+ */
+extern const struct weft_cci_command weft_cci_switch_crawl_out;
 
 WEFT_END_DECLS
 
