@@ -9,7 +9,7 @@ cd "$work"
 [ -x "$app/weft-fm" ] || skip 'skipped: weft-fm was not built (package libsqlite3-dev)'
 ctl() { timeout 60 "$app/weftctl" "$@"; }
 
-# lab REQUESTS: 2 hosts, 4 switches in two ways, 3 GFDs
+# lab: 2 hosts, 4 switches in two ways, each of which begins with three equal links, 3 GFDs
 lab() {
 	cat <<-Y
 	fabric: managed
@@ -27,8 +27,7 @@ lab() {
 	links:
 	  - {a: h0, b: s0, driver: ring}
 	  - {a: h1, b: s0, driver: ring}
-	  - {a: s0, b: s1, driver: memif}
-	  - {a: s0, b: s2, driver: memif}
+$(for s in s1 s2; do for i in 1 2 3; do echo "  - {a: s0, b: $s, driver: memif}"; done; done)
 	  - {a: s1, b: s3, driver: memif}
 	  - {a: s2, b: s3, driver: memif}
 	  - {a: s3, b: g0, driver: ring}
@@ -76,6 +75,10 @@ wait_for 60 all_up
 moves() { ctl show connections --node h0 --json | json /dev/stdin '1 / all(c["sent_per_s"] > 0 and c["delivered_per_s"] > 0 for c in o)' >/dev/null; }
 wait_for 60 moves
 same 'the way' 'h0 > s0 > s. > s3 > g1' "$(ctl fm path h0 g1 | sed 's/s[12]/s./')"
+
+# Of three equal links, which a group names, each has the traffic of a GFD.
+grep -q 'RGT 0, rows' fm1.log fm.log || die "no group of equal links was written: $(cat fm.log)"
+same 'ports of s0 towards GFDs' 3 "$(ctl show routes --node s0 --json | json /dev/stdin 'len({r["port"] for r in o if r["dpid"] >= 0x200})')"
 
 # One of the two ways goes.
 victim=$(ctl fm path h0 g1 | grep -o 's[12]')
