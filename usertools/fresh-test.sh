@@ -68,85 +68,13 @@ skip() {
 	finish
 }
 
+. usertools/fresh-root.sh
 # Everything below runs in a mount namespace of its own: what is mounted goes with it, whatever happens.
-if [ -z "${WEFT_FRESH_INSIDE:-}" ]; then
-	[ "$(id -u)" -eq 0 ] || skip "a root of its own needs root here"
-	command -v debootstrap >/dev/null || skip "debootstrap is not installed (package debootstrap)"
-	unshare -m --propagation private mount -t tmpfs none /mnt 2>/dev/null ||
-		skip "no right to mount here"
-	again=(--first "$orders")
-	[ "$orders" != "demo test" ] || again=()
-	[ $keep -eq 0 ] || again+=(--keep)
-	WEFT_FRESH_INSIDE=1 exec unshare -m --propagation private \
-		"$PWD/usertools/fresh-test.sh" "${again[@]}" -- "${options[@]}"
-fi
-
-work=$(mktemp -d "${TMPDIR:-/tmp}/weft-fresh.XXXXXX")
-cache=${WEFT_FRESH_CACHE:-$work/cache}
-# remove DIR: and first what is mounted there, by us or by what ran there. Nothing of this machine may be
-# below what is removed.
-remove() {
-	local mounted
-	mounted_in "$1" | sort -r | while read -r mounted; do
-		umount -l "$mounted"
-	done
-	if mounted_in "$1" | grep -q .; then
-		echo "fresh-test.sh: $1: something is mounted there still; not removed" >&2
-	else
-		rm -rf --one-file-system "$1"
-	fi
-}
-
-mounted_in() { awk -v d="$1" '$2 == d || index($2, d "/") == 1 { print $2 }' /proc/self/mounts; }
-
-clean() {
-	if [ "$keep" -ne 0 ]; then
-		echo "kept: $work"
-	else
-		remove "$work"
-	fi
-}
-trap clean EXIT
-trap 'exit 130' INT TERM
-mkdir -p "$cache/packages"
-
-suite=bookworm
-sources=$(apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-	awk -v s="$suite" '$3 == "main" && ($2 == s || $2 == s "-updates" || $2 == s "-security")' | sort -u)
-mirror=$(awk -v s="$suite" '$2 == s {print $1; exit}' <<<"$sources")
-[ -n "$mirror" ] || skip "this machine's apt has no source of Debian 12 ($suite)"
-
-# make_base: the minimal root, as an archive.
-make_base() {
-	local https=""
-	[[ $sources != *https://* ]] || https=1
-	local http_proxy=${http_proxy:-}
-	eval "$(apt-config shell http_proxy Acquire::http::Proxy)"
-	export http_proxy
-	rm -rf "$work/base"
-	# Over TLS the root needs certificates of its own.
-	debootstrap --variant=minbase ${https:+--include=ca-certificates} "$suite" "$work/base" "$mirror" >"$work/log" 2>&1 || {
-		tail -n 5 "$work/log"
-		return 1
-	}
-	awk '{print "deb", $1, $2, $3}' <<<"$sources" >"$work/base/etc/apt/sources.list"
-	tar -C "$work/base" -cf "$cache/base.tar.new" . && mv "$cache/base.tar.new" "$cache/base.tar"
-	rm -rf "$work/base"
-}
-
-# make_root DIR [netns]: the minimal root and the tree in /weft; netns: a mount point, which is what
-# "ip netns exec" needs of /.
-make_root() {
-	local dir=$1 proxy
-	mkdir "$dir" && { [ "${2:-}" != netns ] || mount --bind "$dir" "$dir"; } &&
-		tar -C "$dir" -xf "$cache/base.tar" && mkdir "$dir/weft" || return 1
-	git -c safe.directory="$PWD" ls-files -z | xargs -0 tar -cf - -- | tar -C "$dir/weft" -xf - || return 1
-	cp -L /etc/resolv.conf /etc/hosts "$dir/etc/" 2>/dev/null
-	proxy=$(apt-config dump Acquire::http::Proxy Acquire::https::Proxy)
-	[ -z "$proxy" ] || echo "$proxy" >"$dir/etc/apt/apt.conf.d/proxy"
-	mount -t proc proc "$dir/proc" && mount -t sysfs -o ro sys "$dir/sys" &&
-		mount --rbind /dev "$dir/dev" && mount --bind "$cache/packages" "$dir/var/cache/apt/archives"
-}
+again=(--first "$orders")
+[ "$orders" != "demo test" ] || again=()
+[ $keep -eq 0 ] || again+=(--keep)
+fresh_enter "${again[@]}" -- "${options[@]}"
+fresh_begin weft-fresh
 
 # run ROOT WHAT COMMAND...: in that root, with a bare environment; its last lines if it fails.
 run() {
@@ -168,7 +96,7 @@ run() {
 order() {
 	local root=$work/$1-first kind=
 	[ "$1" != demo ] || kind=netns
-	make_root "$root" $kind || {
+	fresh_root "$root" $kind || {
 		failed=$((failed + 1))
 		echo "FAIL $1 first: the root cannot be made"
 		return
@@ -177,17 +105,14 @@ order() {
 	run "$root" "usertools/demo.sh, $1 first" usertools/demo.sh
 	run "$root" "usertools/demo.sh again" usertools/demo.sh
 	[ "$1" = test ] || run "$root" "usertools/test.sh ${options[*]}, after the demo" usertools/test.sh "${options[@]}"
-	[ "$keep" -ne 0 ] || remove "$root"
+	[ "$keep" -ne 0 ] || fresh_remove "$root"
 }
 
-if [ ! -f "$cache/base.tar" ]; then
-	echo "a minimal root with debootstrap: about a minute"
-	make_base || {
-		failed=$((failed + 1))
-		echo "FAIL debootstrap"
-		finish
-	}
-fi
+fresh_base || {
+	failed=$((failed + 1))
+	echo "FAIL debootstrap"
+	finish
+}
 for first in $orders; do
 	order "$first"
 done
