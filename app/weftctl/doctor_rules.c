@@ -69,7 +69,7 @@ const struct doctor_rule doctor_rules[] = {
 	{ "interfaces", "up", NEEDS(NETIF), DOCTOR_NETIF, DOCTOR_STOPS, "up",
 		"sudo ip link set {} up", doctor_look_up },
 	{ "interfaces", "carrier", NEEDS(NETIF), DOCTOR_NETIF, DOCTOR_STOPS,
-		"a carrier: the cable, and the other end up", "sudo ethtool {}",
+		"a carrier: the cable, and the other end up", "ip -s link show {}",
 		doctor_look_carrier },
 	{ "interfaces", "mtu", NEEDS(NETIF), DOCTOR_NETIF, DOCTOR_STOPS, "{want} or more",
 		"sudo ip link set {} mtu {want}", doctor_look_mtu },

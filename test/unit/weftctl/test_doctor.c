@@ -119,7 +119,7 @@ static const struct fault {
 	{ "interface", { "ens2f1", NULL }, DOCTOR_STOPS, "s0.1 on ens2f1: no such",
 		"correct ens2f1" },
 	{ "up", { NET "flags", "0x1002" }, DOCTOR_STOPS, "down", "ip link set ens2f1 up" },
-	{ "carrier", { NET "carrier", "0" }, DOCTOR_STOPS, "no carrier", "ethtool ens2f1" },
+	{ "carrier", { NET "carrier", "0" }, DOCTOR_STOPS, "no carrier", "link show ens2f1" },
 	{ "mtu", { NET "mtu", "2999" }, DOCTOR_STOPS, "2999", "set ens2f1 mtu 3000" },
 	{ "master", { NET "master", "> ../br0" }, DOCTOR_STOPS, "br0", "ens2f1 nomaster" },
 	{ "firewall", { "proc/modules", "ebtable_filter 1 0 - Live 0x0" }, DOCTOR_SLOWS,
