@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Options of test.sh, fresh-test.sh, coverage.sh and the small scripts, what driver-headers.sh says when it fails,
+# Options of test.sh, fresh-test.sh, package-test.sh, coverage.sh and the small scripts, what driver-headers.sh says when it fails,
 # progress of packages.
 # usertools/build.sh: from whatever stands in a build folder comes a build with the options asked for;
 # what is good stays. The tree configures without cmocka. A small project stands for the tree.
 . "$(dirname "$0")/lib.sh"
 tree=$(cd "$here/../.." && pwd)
 
-for script in test fresh-test coverage; do
+for script in test fresh-test package-test coverage; do
 	refuses_with 2 "$script.sh: unknown option \"--frob\"" "$tree/usertools/$script.sh" --frob
 	"$tree/usertools/$script.sh" --help >"$work/help" || die "$script.sh --help fails"
 done
@@ -41,11 +41,15 @@ refuses_with 2 "format.sh: there is no program frob" "$tree/usertools/format.sh"
 refuses_with 2 'no row of its table holds "frob"' "$tree/test/spin/run.sh" frob
 refuses_with 2 '--least takes a percentage, got "101"' "$tree/usertools/coverage.sh" --least 101
 refuses_with 2 'expected demo or test, got "x"' "$tree/usertools/fresh-test.sh" --first x
+refuses_with 2 'expected a folder with weft_*.deb, got ""' "$tree/usertools/package-test.sh" --packages
 if [ "$(id -u)" -eq 0 ]; then
-	PATH=$(mkdir "$work/few" && cd "$work/few" && ln -s /bin/bash /usr/bin/id /usr/bin/dirname . && pwd) \
-		"$tree/usertools/fresh-test.sh" >"$work/said" || die "fresh-test.sh without debootstrap"
-	same "without debootstrap" "skipped: debootstrap is not installed (package debootstrap)
+	mkdir "$work/few"
+	ln -s /bin/bash /usr/bin/id /usr/bin/dirname "$work/few"
+	for script in fresh-test package-test; do
+		PATH=$work/few "$tree/usertools/$script.sh" >"$work/said" || die "$script.sh without debootstrap"
+		same "$script.sh without debootstrap" "skipped: debootstrap is not installed (package debootstrap)
 0 passed, 0 failed, 1 skipped" "$(cat "$work/said")"
+	done
 fi
 
 # A source package that cannot be unpacked, and no xz at all: a line each.
