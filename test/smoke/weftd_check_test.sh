@@ -217,4 +217,21 @@ for i in {1..17}; do files+=(--load "$work/$i.yaml"); done
 misused '--load: expected 16 files at most' "$app/weftd" --check "${files[@]}"
 same "--check --quiet" "" "$("$app/weftd" --check --quiet "$lab" 2>&1)"
 [ -z "$(find "$work" -name '*dpdk*' -print -quit)" ] || die "something was started"
+# The file of doc/lab.md, with the link of each way to drive a NIC and with keys, for both servers.
+page=$here/../../doc/lab.md
+awk '/tee \/etc\/weft\/fabric.yaml/ { on = 1; next } /^    Y$/ { on = 0 } on' "$page" | sed 's/^    //; s/\$NIC/ens2f1/g' >"$lab"
+grep -q 'a: s0, b: s1, driver: af_packet' "$lab" || die "doc/lab.md has no file: $(cat "$lab")"
+cp "$lab" "$work/as_shown.yaml"
+n=0
+while read -r link; do
+	for keys in '' "$(grep -o "ide: {mode: containment, key_file: [^}]*}" "$page")"; do
+		{ grep -v 'a: s0, b: s1' "$work/as_shown.yaml" | sed "/^links:/a \\  - $link" && echo "$keys"; } >"$lab"
+		for server in lab1 lab2; do
+			"$app/weftd" --check "$lab" --server $server >"$work/out" 2>"$work/err" || die "doc/lab.md, $link: $(cat "$work/err")"
+			grep -q ": 4 nodes, 3 links" "$work/out" || die "doc/lab.md, $link, $server: $(cat "$work/out")"
+			n=$((n + 1))
+		done
+	done
+done < <(grep 'a: s0, b: s1' "$work/as_shown.yaml" | sed 's/^ *- //'; sed -n 's/^| [^|]* | `\({a: s0, b: s1, .*}\)` |$/\1/p' "$page")
+same "files of doc/lab.md" 12 $n
 echo "a fabric can be asked before it runs"
