@@ -32,7 +32,7 @@ enum {
 	DOCTOR_NEEDS_PROGRAMS = 1 << 4, /* a host that programs attach to */
 	DOCTOR_NEEDS_KEYS = 1 << 5,
 	DOCTOR_NEEDS_OTHERS = 1 << 6, /* nodes of other machines */
-	DOCTOR_NEEDS_LOOKED_UP = 1 << 7, /* nothing by itself: a topology was given */
+	DOCTOR_NEEDS_LOOKED_UP = 1 << 7, /* what a topology says of nodes */
 	DOCTOR_NEEDS_ANYHOW = 1 << 8,
 };
 
@@ -60,6 +60,7 @@ struct doctor {
 	char run_folder[128];
 	unsigned int needs;
 	unsigned int pool_mb; /* wanted in hugepages */
+	uint64_t memory; /* bytes that nodes offer to the fabric */
 	cpu_set_t online, wanted; /* wanted: CPUs that nodes are to have for themselves */
 	unsigned int n_subjects;
 	struct doctor_subject subject[DOCTOR_SUBJECTS];
@@ -192,6 +193,7 @@ unsigned int doctor_each_name(const struct doctor *d, const char *path,
 	void (*fn)(void *arg, const char *name), void *arg);
 
 /* Looks of rules. */
+enum doctor_answer doctor_look_memory(struct doctor_look *l);
 enum doctor_answer doctor_look_hugepages(struct doctor_look *l);
 enum doctor_answer doctor_look_node_pages(struct doctor_look *l);
 enum doctor_answer doctor_look_online(struct doctor_look *l);

@@ -46,6 +46,22 @@ doctor_count_pages(void *arg, const char *name)
 					   p->d, 0, "%s/%s/free_hugepages", p->folder, name);
 }
 
+/* Buffers come on top where they find no hugepages; they are small beside what people share. */
+enum doctor_answer
+doctor_look_memory(struct doctor_look *l)
+{
+	char text[64];
+	const int rc = doctor_find_line(l->d, "proc/meminfo", "MemAvailable", text, sizeof(text));
+	uint64_t mb;
+
+	if (rc != 0)
+		return doctor_cannot(l, rc);
+	mb = strtoull(text, NULL, 10) / 1024;
+	snprintf(l->found, sizeof(l->found), "%" PRIu64 " MB available", mb);
+	snprintf(l->want, sizeof(l->want), "%" PRIu64, (l->d->memory + (1u << 20) - 1) >> 20);
+	return mb >= l->d->memory >> 20 ? DOCTOR_AS_WANTED : DOCTOR_OTHERWISE;
+}
+
 enum doctor_answer
 doctor_look_hugepages(struct doctor_look *l)
 {

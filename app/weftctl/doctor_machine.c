@@ -324,6 +324,7 @@ doctor_want_node(struct doctor *d, const struct weft_topo *t, unsigned int node)
 
 	snprintf(d->nodes + used, sizeof(d->nodes) - used, "%s%s", used == 0 ? "" : ", ", n->name);
 	doctor_want_cpus(d, n, &cpus);
+	d->memory += n->memory + n->gim;
 	if (n->kind == WEFT_TOPO_HOST)
 		d->needs |= DOCTOR_NEEDS_PROGRAMS;
 	for (unsigned int i = 0; i < n->n_ports && rc == 0; i++)

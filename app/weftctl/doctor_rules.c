@@ -22,6 +22,9 @@
 const char *const doctor_level_words[] = { "good", "slows", "stops", "unknown", NULL };
 
 const struct doctor_rule doctor_rules[] = {
+	{ "memory", "memory", NEEDS(LOOKED_UP), DOCTOR_MACHINE, DOCTOR_STOPS,
+		"{want} MB available, for memory and gim of nodes",
+		"give nodes of this machine less memory in the topology", doctor_look_memory },
 	{ "memory", "hugepages", NEEDS(PCI), DOCTOR_MACHINE, DOCTOR_STOPS, "{want} MB free",
 		"echo vm.nr_hugepages={} | sudo tee /etc/sysctl.d/60-weft-hugepages.conf && "
 		"sudo sysctl --system",

@@ -23,7 +23,9 @@ static const char lab[] =
 	"  - {name: h0, kind: host, server: lab1, pid: 0x101, lcores: \"2-3\"}\n"
 	"  - {name: s0, kind: switch, server: lab1, pid: 0x010}\n"
 	"  - {name: g0, kind: gfd, server: lab2, pid: 0x200, memory: 4K}\n"
+	"  - {name: g1, kind: gfd, server: lab1, pid: 0x201, memory: 2G}\n"
 	"links:\n"
+	"  - {a: s0, b: g1}\n"
 	"  - {a: h0, b: s0, a_port: {pci: \"0000:3b:00.0\"}, b_port: {pci: \"0000:5e:00.0\"}}\n"
 	"  - {a: s0, b: g0, a_port: {netif: ens2f1, driver: af_xdp, mtu: 3000},\n"
 	"     b_port: {netif: ens2f0, mtu: 3000}}\n";
@@ -42,6 +44,7 @@ struct file {
 
 static const struct file healthy[] = {
 	{ "proc/sys/kernel/hostname", "lab1" },
+	{ "proc/meminfo", "MemTotal: 9000000 kB\nMemAvailable:    4194304 kB" },
 	{ "proc/self/status", "Name:\tx\nCapEff:\t000000ffffffffff" },
 	{ "proc/self/limits", "Max locked memory         unlimited            unlimited  bytes" },
 	{ "proc/cpuinfo", "vendor_id\t: GenuineIntel\nflags\t\t: fpu constant_tsc" },
@@ -89,6 +92,8 @@ static const struct fault {
 	enum doctor_level level;
 	const char *found, *fix; /* parts of them */
 } faults[] = {
+	{ "memory", { "proc/meminfo", "MemAvailable: 2097151 kB" }, DOCTOR_STOPS,
+		"2047 MB available", "less memory in the topology" },
 	{ "hugepages", { "sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages", "12" },
 		DOCTOR_STOPS, "24 MB", "vm.nr_hugepages=820 " },
 	{ "hugepages-node", { NODE "node0/hugepages/hugepages-2048kB/free_hugepages", "0" },
@@ -106,7 +111,7 @@ static const struct fault {
 	{ "pci", { "0000:3b:00.0", NULL }, DOCTOR_STOPS, "h0.0 on 0000:3b:00.0: no such",
 		"correct 0000:3b:00.0" },
 	{ "uplink", { "proc/net/route", "Iface\tDestination\nens1\t00000000\t010200C0" },
-		DOCTOR_STOPS, "s0.0 on 0000:5e:00.0: ens1 has", "another NIC than 0000:5e" },
+		DOCTOR_STOPS, "s0.1 on 0000:5e:00.0: ens1 has", "another NIC than 0000:5e" },
 	{ "iommu", { "sys/kernel/iommu_groups/12", NULL }, DOCTOR_STOPS, "0 groups",
 		"&intel_iommu=on iommu=pt /" },
 	{ "vfio", { "sys/bus/pci/drivers/vfio-pci", NULL }, DOCTOR_STOPS, "not loaded",
@@ -116,7 +121,7 @@ static const struct fault {
 	{ "driver", { PCI "0000:3b:00.0/driver", NULL }, DOCTOR_STOPS, "no driver", "driverctl" },
 	{ "vfio-file", { "dev/vfio/12", "> nowhere" }, DOCTOR_STOPS, "not for this user",
 		"/dev/vfio/12" },
-	{ "interface", { "ens2f1", NULL }, DOCTOR_STOPS, "s0.1 on ens2f1: no such",
+	{ "interface", { "ens2f1", NULL }, DOCTOR_STOPS, "s0.2 on ens2f1: no such",
 		"correct ens2f1" },
 	{ "up", { NET "flags", "0x1002" }, DOCTOR_STOPS, "down", "ip link set ens2f1 up" },
 	{ "carrier", { NET "carrier", "0" }, DOCTOR_STOPS, "no carrier", "link show ens2f1" },
