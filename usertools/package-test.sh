@@ -116,7 +116,7 @@ demo() {
 		weft-gen --flits 20000 --errors burst=3:0.001,drop=0.0005 --out trace.pcap
 		weft-replay --in trace.pcap | grep "^crc *good [1-9][0-9]* bad 0"
 		weft-sim --seeds 3 | grep "violations 0"
-		weftd --until-done | grep " 0 mismatches  0 lost"
+		weftd --until-done | grep -E " 0 mismatches +0 lost"
 		weftd --idle yield >weftd.log 2>&1 & pid=$!
 		for i in $(seq 60); do weftctl show nodes >/dev/null 2>&1 && break; sleep 1; done
 		echo "hello fabric" | weftctl --node h0 mem write g0 12M
