@@ -14,8 +14,9 @@ same "seeds" "$seeds" "$(j all 'o["seeds"]')"
 same "violations" "0 []" "$(j all 'str(o["violations"]) + " " + str(o["failures"])')"
 same "requests that ended" "$(j all 'o["requests"]')" "$(j all 'o["completed"] + o["lost"]')"
 same "faults that struck" True "$(j all 'all(n > 0 for n in o["faults"].values())')"
-same "domains" "uio ats transfer rights late_poison clients clients_uio restart True" \
-	"$(j all '" ".join(o["domains"]) + " " + str(all(n > 0 for n in o["domains"].values()))')"
+# Equal links that share are rare.
+same "domains" "uio ats transfer rights late_poison clients clients_uio restart equal True" \
+	"$(j all '" ".join(o["domains"]) + " " + str(all(n > 0 or (k == "equal" and o["seeds"] < 200) for k, n in o["domains"].items()))')"
 same "flits played back" True "$(j all '0 < o["played_back"]["taken"] < o["played_back"]["old"]')"
 same "rights changed" True "$(j all '0 < o["rights_changed"] <= o["faults"]["rights_change"]')"
 same "files that do not fit" True "$(j all 'o["refusals"] > 0')"
