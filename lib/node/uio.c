@@ -339,7 +339,8 @@ uio_send_requests(struct weft_node *n)
 	unsigned int sent = 0;
 	int rc = 0;
 
-	while (sent < REQUESTS_A_POLL && uio_send_held(n)) {
+	/* What is held goes on in any case: a change of rights waits for it. */
+	while (sent < REQUESTS_A_POLL && uio_send_held(n) && !u->source.is_changing) {
 		struct weft_request rq;
 
 		rc = weft_traffic_next(u->source.traffic, n->now_ns, &rq);
@@ -397,7 +398,7 @@ uio_send(struct weft_node *n)
 	for (unsigned int i = 0; i < 2; i++) {
 		if ((i == 0) != u->programs_first)
 			sent += uio_send_programs(n);
-		else if (u->source.traffic != NULL && !u->source.is_changing && !u->is_done)
+		else if (u->source.traffic != NULL && !u->is_done)
 			sent += uio_send_requests(n);
 	}
 	return sent;
