@@ -121,7 +121,7 @@ demo() {
 		for i in $(seq 60); do weftctl show nodes >/dev/null 2>&1 && break; sleep 1; done
 		echo "hello fabric" | weftctl --node h0 mem write g0 12M
 		[ "$(weftctl --node h1 mem read g0 12M 13 --out -)" = "hello fabric" ]
-		for source in /usr/share/doc/weft-doc/examples/{read_write,pcap_flits}.c; do
+		for source in /usr/share/doc/weft/examples/{read_write,pcap_flits}.c; do
 			cc -Wall "$source" -o "$(basename "$source" .c)" $(sed -n "s/.*\$(\(pkg-config --cflags --libs [a-z -]*\)).*/\1/p" "$source" | head -n 1 | sh)
 		done
 		./read_write h0 g0 100 "to all of you"
