@@ -4,8 +4,8 @@
 /*
  * The judge of equal links (fabric.md section 1.10), in cxl mode: completions of a GFD for a host
  * come in the order in which they left it, however many links are between; and of links between the
- * same two switches each has its share of what may be spread. Requests to write that overtake each
- * other on the way to a line are the oracle's to find.
+ * same two switches each has its share of what may be spread. Writes to a line leave a switch by
+ * one port, or one that its host has given up could come behind the next.
  */
 
 #include "judge.h"
@@ -14,6 +14,7 @@
 
 #define EQUAL_NODES 64 /* of a fabric that is judged */
 #define EQUAL_UNDER_WAY 1024 /* completions of a GFD for a host, and more than there can be */
+#define EQUAL_WRITES 4096 /* that are remembered */
 #define EQUAL_SHARED 128 /* messages that a group has spread before shares are looked at */
 #define EQUAL_LEAST 64 /* a link has one in so many, times the links, of its group's */
 
@@ -24,7 +25,15 @@ struct equal_pair {
 	uint32_t tag[EQUAL_UNDER_WAY]; /* and opcode, by number; a ring */
 };
 
+/* The last write to a line that left a switch. */
+struct equal_write {
+	uint64_t addr;
+	const struct sim_node *at; /* NULL: none yet */
+	uint32_t port;
+};
+
 struct sim_equal {
+	struct equal_write write[EQUAL_WRITES]; /* by address and switch; others take their place */
 	struct equal_pair *pair[EQUAL_NODES][EQUAL_NODES]; /* [GFD][host] */
 	uint64_t *spread; /* by port: messages that may be spread */
 };
@@ -58,6 +67,19 @@ equal_name(const struct weft_msg *m)
 	return (uint32_t)m->op << 16 | m->tag;
 }
 
+static void
+equal_write_left(const struct sim_end *e, const struct weft_msg *m)
+{
+	struct sim *s = e->node->sim;
+	const uint64_t place = m->addr / WEFT_MSG_DATA_LEN * 31 + e->node->index;
+	struct equal_write *w = &s->equal->write[place % EQUAL_WRITES];
+
+	if (w->at == e->node && w->addr == m->addr && w->port != e->link_dir)
+		violation(s, "writes to %llx leave switch %u by two ports",
+			(unsigned long long)m->addr, e->node->pid);
+	*w = (struct equal_write){ m->addr, e->node, e->link_dir };
+}
+
 void
 equal_sent(const struct sim_end *e, const struct weft_msg *m)
 {
@@ -70,6 +92,8 @@ equal_sent(const struct sim_end *e, const struct weft_msg *m)
 		const bool is_spread = m->kind == WEFT_MSG_M2S_REQ || m->kind == WEFT_MSG_S2M_DRS;
 
 		s->equal->spread[e->link_dir] += is_spread;
+		if (m->kind == WEFT_MSG_M2S_RWD)
+			equal_write_left(e, m);
 		return;
 	}
 	if (e->node->kind != WEFT_TOPO_GFD || m->kind != WEFT_MSG_S2M_NDR || m->dpid >= WEFT_PIDS ||

@@ -318,6 +318,8 @@ MUTATIONS = [
      '[WEFT_CLASS_S2M_NDR] = { "ndr", false }', '[WEFT_CLASS_S2M_NDR] = { "ndr", true }'),
     ("one of several equal links is left out", "lib/fabric/route_port.c",
      "for (unsigned int i = from; i <= to; i++)", "for (unsigned int i = from; i < to; i++)"),
+    ("writes to a line go by any of equal links", "lib/node/cxl_switch.c",
+     "m->kind == WEFT_MSG_M2S_RWD || ", ""),
     ("keys do not go by the mix", "lib/fabric/route_port.c",
      "primary ? route_indices(0, last_primary) :", "primary ? route_indices(0, last) :",
      "test/unit/test_fabric_route"),
