@@ -9,8 +9,6 @@
 #include "cli.h"
 #include "manager.h"
 
-#define INTENT_GROUPS 31 /* that a command can name (fabric.md section (b), Q4) */
-
 static void *
 intent_alloc(size_t n, size_t size)
 {
@@ -30,9 +28,9 @@ intent_check(const struct weft_topo *t)
 			cli_fail("%s is a %s: expected hosts, switches and GFDs, which are what a "
 				 "manager can command",
 				t->node[i].name, weft_topo_kind_words[t->node[i].kind]);
-	if (t->access.n_groups > INTENT_GROUPS)
+	if (t->access.n_groups > WEFT_TOPO_FM_GROUPS)
 		cli_fail("%u groups: expected at most %u, which a row of a SAT can name",
-			t->access.n_groups, INTENT_GROUPS);
+			t->access.n_groups, WEFT_TOPO_FM_GROUPS);
 }
 
 static void
@@ -55,6 +53,15 @@ intent_add_node(struct intent *in, unsigned int i)
 	in->node_of[in->n_paths++] = (uint16_t)i;
 }
 
+/* Where the manager gives out memory, daemons of hosts are told what they have. */
+static void
+intent_add_agent(struct intent *in, unsigned int host)
+{
+	in->node[host].has_agent = true;
+	in->node[host].agent_path = in->n_paths;
+	in->node_of[in->n_paths++] = (uint16_t)host;
+}
+
 /* A host is where its link leads to: at a port of a switch. */
 static void
 intent_place_host(struct intent *in, unsigned int i)
@@ -68,34 +75,74 @@ intent_place_host(struct intent *in, unsigned int i)
 }
 
 static void
-intent_add_rights(struct intent *in, unsigned int gfd)
+intent_add_extents(struct intent *in, unsigned int gfd)
 {
 	const struct weft_topo *t = in->topo;
-	uint32_t groups = 0;
 
 	for (unsigned int r = 0; r < t->access.n_ranges; r++) {
 		const struct weft_topo_range *range = &t->access.range[r];
 
-		if (range->gfd != gfd)
-			continue;
-		groups |= UINT32_C(1) << range->group;
-		in->extent[in->want.n_extents++] = (struct weft_fm_extent){
-			.path = in->node[gfd].path,
-			.group = range->group,
-			.dpa = range->base,
-			.len = range->size,
-		};
-	}
-	for (unsigned int h = 0; h < t->n_hosts; h++) {
-		const struct weft_topo_node *host = &t->node[t->host[h]];
-
-		if (((uint32_t)host->access & groups) != 0)
-			in->right[in->want.n_rights++] = (struct weft_fm_right){
+		if (range->gfd == gfd)
+			in->extent[in->n_file_extents++] = (struct weft_fm_extent){
 				.path = in->node[gfd].path,
-				.pid = host->pid,
-				.groups = (uint32_t)host->access & groups,
+				.group = range->group,
+				.dpa = range->base,
+				.len = range->size,
 			};
 	}
+}
+
+/* Groups of a host, by the file and by operators. */
+static uint32_t
+intent_groups(const struct intent *in, const struct memories *s, unsigned int host)
+{
+	uint32_t groups = (uint32_t)in->topo->node[host].access;
+
+	for (unsigned int i = 0; i < s->n; i++)
+		if (memory_has_host(&s->m[i], host))
+			groups |= UINT32_C(1) << s->m[i].group;
+	return groups;
+}
+
+static void
+intent_add_rights(struct intent *in, unsigned int gfd, const uint32_t *groups_of)
+{
+	const struct weft_topo *t = in->topo;
+	uint32_t groups = 0;
+
+	for (uint32_t i = 0; i < in->want.n_extents; i++)
+		if (in->extent[i].path == in->node[gfd].path)
+			groups |= UINT32_C(1) << in->extent[i].group;
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		if ((groups_of[h] & groups) != 0)
+			in->right[in->want.n_rights++] = (struct weft_fm_right){
+				.path = in->node[gfd].path,
+				.pid = t->node[t->host[h]].pid,
+				.groups = groups_of[h] & groups,
+			};
+}
+
+void
+intent_set_memory(struct intent *in, const struct memories *s)
+{
+	const struct weft_topo *t = in->topo;
+	uint32_t *groups_of = intent_alloc(t->n_hosts, sizeof(*groups_of));
+
+	in->want.n_extents = in->n_file_extents;
+	in->want.n_rights = 0;
+	for (unsigned int i = 0; i < s->n; i++)
+		for (unsigned int k = 0; k < s->m[i].n_extents; k++)
+			in->extent[in->want.n_extents++] = (struct weft_fm_extent){
+				.path = in->node[s->m[i].extent[k].gfd].path,
+				.group = s->m[i].group,
+				.dpa = s->m[i].extent[k].dpa,
+				.len = s->m[i].extent[k].size,
+			};
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		groups_of[h] = intent_groups(in, s, t->host[h]);
+	for (unsigned int g = 0; g < t->n_gfds; g++)
+		intent_add_rights(in, t->gfd[g], groups_of);
+	free(groups_of);
 }
 
 void
@@ -105,14 +152,18 @@ intent_init(struct intent *in, const struct weft_topo *t)
 	*in = (struct intent){ .topo = t };
 	in->node = intent_alloc(t->n_nodes, sizeof(*in->node));
 	in->node_of = intent_alloc(t->n_nodes, sizeof(*in->node_of));
-	in->extent = intent_alloc(t->access.n_ranges, sizeof(*in->extent));
+	in->extent =
+		intent_alloc(t->access.n_ranges + MEMORY_MAX * MEMORY_EXTENTS, sizeof(*in->extent));
 	in->right = intent_alloc((size_t)t->n_gfds * t->n_hosts, sizeof(*in->right));
 	for (unsigned int i = 0; i < t->n_nodes; i++)
 		intent_add_node(in, i);
 	for (unsigned int h = 0; h < t->n_hosts; h++)
 		intent_place_host(in, t->host[h]);
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		if (t->access.management == WEFT_TOPO_MANAGED_BY_FM)
+			intent_add_agent(in, t->host[h]);
 	for (unsigned int g = 0; g < t->n_gfds; g++)
-		intent_add_rights(in, t->gfd[g]);
+		intent_add_extents(in, t->gfd[g]);
 	in->want.routing = t->routing;
 	in->want.is_closed = true;
 	in->want.has_memory = true;

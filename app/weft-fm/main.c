@@ -129,6 +129,8 @@ main_begin(struct manager *m, const struct main_options *o, const char *folder)
 	m->store = store_open(o->store);
 	for (unsigned int i = 0; i < m->topo->n_nodes; i++)
 		m->intent.node[i].is_drained = store_is_drained(m->store, m->topo->node[i].name);
+	store_get_memories(m->store, m->topo, &m->memories);
+	intent_set_memory(&m->intent, &m->memories);
 	store_uuid(m->store, cfg.uuid);
 	m->paths = paths_new(&m->intent, folder);
 	cfg.n_paths = m->intent.n_paths;
@@ -223,6 +225,7 @@ main_report(const struct manager *m, const char *path)
 	json_object_set_new(o, "pids", report_pids(m));
 	json_object_set_new(o, "routes", report_routes(m));
 	json_object_set_new(o, "extents", report_extents(m));
+	json_object_set_new(o, "memory", report_memory(m));
 	rc = json_write(path, o);
 	json_decref(o);
 	if (rc != 0)

@@ -15,6 +15,54 @@
 #define MANAGER_NAME WEFT_TOPO_NAME_ROOM
 #define MANAGER_SOCKET "fm.sock" /* in the run folder, for operators */
 
+/* --- memory.c: memory that operators asked for --- */
+
+#define MEMORY_MAX WEFT_TOPO_FM_GROUPS
+#define MEMORY_EXTENTS WEFT_FM_HOST_EXTENTS /* of one: a host is told all of them at once */
+#define MEMORY_HOSTS 256 /* of one */
+
+struct memory_extent {
+	uint16_t gfd; /* node */
+	uint64_t dpa, size;
+};
+
+struct memory {
+	char name[MANAGER_NAME];
+	uint8_t group;
+	uint16_t segment; /* that it is in */
+	unsigned int n_extents, n_hosts; /* no extents: released, and the group not yet free */
+	struct memory_extent extent[MEMORY_EXTENTS];
+	uint16_t host[MEMORY_HOSTS]; /* nodes that may reach it */
+};
+
+struct memories {
+	unsigned int n;
+	struct memory m[MEMORY_MAX];
+};
+
+struct memory_wish {
+	char name[MANAGER_NAME]; /* "": one that is free */
+	uint16_t gfd; /* node */
+	unsigned int ways; /* GFDs that take turns */
+	uint64_t size;
+	uint16_t host[MEMORY_HOSTS];
+	unsigned int n_hosts;
+};
+
+struct memory *memory_find(struct memories *s, const char *name);
+bool memory_has_host(const struct memory *m, unsigned int host);
+/* Change what is desired. 0, or -errno with a line: it may be half made, and is to be dropped. */
+int memory_create(struct memories *s, const struct weft_topo *t, const struct memory_wish *w,
+	char *err, size_t err_len);
+int memory_grow(struct memories *s, struct memory *m, const struct weft_topo *t, uint64_t size,
+	char *err, size_t err_len);
+int memory_share(struct memories *s, struct memory *m, const struct weft_topo *t,
+	const uint16_t *host, unsigned int n_hosts, char *err, size_t err_len);
+void memory_release(struct memory *m);
+struct manager;
+/* Those that were released, once no GFD has anything in their groups any more. */
+void memory_forget(const struct manager *m, struct memories *s);
+
 /* --- intent.c: desired state: the file's, and what operators asked for --- */
 
 /* A path leads to the switch or GFD whose node this is. */
@@ -22,8 +70,9 @@ struct intent {
 	const struct weft_topo *topo;
 	struct weft_fm_intent want; /* points to the arrays below */
 	struct weft_fm_node *node; /* by node of the topology */
-	struct weft_fm_extent *extent;
+	struct weft_fm_extent *extent; /* those of the file, then those of operators */
 	struct weft_fm_right *right;
+	uint32_t n_file_extents;
 	uint16_t *node_of; /* [path] */
 	uint32_t n_paths;
 };
@@ -31,6 +80,8 @@ struct intent {
 /* Of a topology; cli_fail() for what a manager cannot do. */
 void intent_init(struct intent *in, const struct weft_topo *t);
 void intent_free(struct intent *in);
+/* Desired from now on: what the file says of memory, and @s. */
+void intent_set_memory(struct intent *in, const struct memories *s);
 /* Path of a node, or WEFT_FM_NO_PATH. */
 uint32_t intent_path(const struct intent *in, unsigned int node);
 /* Name of the component at a path; "fabric" for none. */
@@ -53,6 +104,10 @@ json_t *store_history(struct store *s, unsigned int n);
 /* Nodes that are drained. 0 or -errno. */
 int store_set_drained(struct store *s, const char *node, bool is_drained);
 bool store_is_drained(struct store *s, const char *node);
+/* All memory that operators asked for, in place of what there was. 0 or -errno. */
+int store_set_memories(struct store *s, const struct weft_topo *t, const struct memories *all);
+/* What there was; a line for each that the fabric of the file has no room for any more. */
+void store_get_memories(struct store *s, const struct weft_topo *t, struct memories *all);
 
 /* --- paths.c: sockets of components --- */
 
@@ -82,6 +137,7 @@ struct manager_event {
 struct manager {
 	struct weft_topo *topo;
 	struct intent intent;
+	struct memories memories;
 	struct store *store;
 	struct paths *paths;
 	struct weft_fm *fm;
@@ -99,8 +155,18 @@ json_t *report_routes(const struct manager *m);
 json_t *report_gfds(const struct manager *m);
 json_t *report_extents(const struct manager *m);
 json_t *report_events(const struct manager *m);
+/* memory.c */
+json_t *report_memory(const struct manager *m);
+json_t *memory_json(const struct manager *m, const struct memory *mem);
 /* Nodes on the way between two, or a string that says why there is none. */
 json_t *report_path(const struct manager *m, unsigned int from, unsigned int to);
+
+/* operate_mem.c: give, take and share memory; @who: who asks. */
+json_t *operate_mem(struct manager *m, unsigned int who, const json_t *request);
+/* operate.c: for the answers of it. */
+json_t *operate_refuse(const char *fmt, const char *a);
+json_t *operate_result(json_t *result);
+json_t *operate_plan(struct manager *m);
 
 /* operate.c: the socket for operators. */
 void operate_init(struct manager *m, const char *folder);

@@ -92,7 +92,7 @@ operate_fds(struct pollfd *fd)
 	return n;
 }
 
-static json_t *
+json_t *
 operate_refuse(const char *fmt, const char *a)
 {
 	json_t *text = json_sprintf(fmt, a);
@@ -100,7 +100,7 @@ operate_refuse(const char *fmt, const char *a)
 	return json_pack("{s:b, s:o}", "ok", 0, "error", text);
 }
 
-static json_t *
+json_t *
 operate_result(json_t *result)
 {
 	return json_pack("{s:b, s:o}", "ok", 1, "result", result);
@@ -117,6 +117,7 @@ static const struct {
 	{ "route", report_routes },
 	{ "gfd", report_gfds },
 	{ "extents", report_extents },
+	{ "memory", report_memory },
 	{ "events", report_events },
 };
 
@@ -129,8 +130,8 @@ operate_show(struct manager *m, const struct operate_one *o, const json_t *reque
 	for (unsigned int i = 0; what != NULL && i < WEFT_ARRAY_SIZE(operate_nouns); i++)
 		if (strcmp(operate_nouns[i].noun, what) == 0)
 			return operate_result(operate_nouns[i].report(m));
-	return operate_refuse("what: expected fabric, switch, port, pid, route, gfd, extents or "
-			      "events, got \"%s\"",
+	return operate_refuse("what: expected fabric, switch, port, pid, route, gfd, extents, "
+			      "memory or events, got \"%s\"",
 		what == NULL ? "" : what);
 }
 
@@ -184,7 +185,7 @@ operate_plan_event(void *arg, const struct weft_fm_event *e)
 }
 
 /* Commands that the desired state as it is now would need. */
-static json_t *
+json_t *
 operate_plan(struct manager *m)
 {
 	struct operate_plan p = { m, json_array() };
@@ -231,6 +232,12 @@ operate_drain(struct manager *m, const struct operate_one *o, const json_t *requ
 	return operate_result(json_pack("{s:s, s:b}", "node", want->name, "drained", is_drained));
 }
 
+static json_t *
+operate_memory(struct manager *m, const struct operate_one *o, const json_t *request)
+{
+	return operate_mem(m, (unsigned int)o->uid, request);
+}
+
 static const struct {
 	const char *cmd;
 	json_t *(*run)(struct manager *m, const struct operate_one *o, const json_t *request);
@@ -239,6 +246,7 @@ static const struct {
 	{ "path", operate_path },
 	{ "history", operate_history },
 	{ "drain", operate_drain },
+	{ "mem", operate_memory },
 };
 
 static json_t *
@@ -254,7 +262,7 @@ operate_answer(struct manager *m, const struct operate_one *o, const char *line,
 			answer = operate_commands[i].run(m, o, request);
 	if (answer == NULL)
 		answer = operate_refuse(
-			"expected an object with cmd: show, path, history or drain, got %s",
+			"expected an object with cmd: show, path, history, drain or mem, got %s",
 			cmd == NULL ? "none" : "another");
 	json_decref(request);
 	return answer;

@@ -19,7 +19,7 @@
 #include "cli.h"
 #include "manager.h"
 
-#define STORE_VERSION 1
+#define STORE_VERSION 2
 #define STORE_WAIT_MS 2000
 
 struct store {
@@ -70,19 +70,29 @@ store_check_version(struct store *s)
 	sqlite3_finalize(q);
 	if (version < 0)
 		cli_fail("store: %s: expected a store of weft-fm", sqlite3_errmsg(s->db));
-	if (version != 0 && version != STORE_VERSION)
+	if (version > STORE_VERSION)
 		cli_fail("store: expected schema version %d, got %d: use the weft-fm that wrote it",
 			STORE_VERSION, version);
-	if (version == STORE_VERSION)
-		return;
-	store_exec(s, "BEGIN IMMEDIATE;"
-		      "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL);"
-		      "CREATE TABLE drained (node TEXT PRIMARY KEY);"
-		      "CREATE TABLE audit (id INTEGER PRIMARY KEY, at_ns INTEGER NOT NULL,"
-		      " who TEXT NOT NULL, why TEXT NOT NULL, node TEXT NOT NULL,"
-		      " opcode INTEGER NOT NULL, what TEXT NOT NULL);"
-		      "PRAGMA user_version = 1;"
-		      "COMMIT;");
+	if (version < 1)
+		store_exec(s, "BEGIN IMMEDIATE;"
+			      "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL);"
+			      "CREATE TABLE drained (node TEXT PRIMARY KEY);"
+			      "CREATE TABLE audit (id INTEGER PRIMARY KEY, at_ns INTEGER NOT NULL,"
+			      " who TEXT NOT NULL, why TEXT NOT NULL, node TEXT NOT NULL,"
+			      " opcode INTEGER NOT NULL, what TEXT NOT NULL);"
+			      "PRAGMA user_version = 1;"
+			      "COMMIT;");
+	if (version < 2)
+		store_exec(s, "BEGIN IMMEDIATE;"
+			      "CREATE TABLE memory (name TEXT PRIMARY KEY,"
+			      " grp INTEGER NOT NULL UNIQUE, segment INTEGER NOT NULL);"
+			      "CREATE TABLE memory_extent (id INTEGER PRIMARY KEY,"
+			      " name TEXT NOT NULL, gfd TEXT NOT NULL, dpa INTEGER NOT NULL,"
+			      " size INTEGER NOT NULL);"
+			      "CREATE TABLE memory_host (name TEXT NOT NULL, host TEXT NOT NULL,"
+			      " PRIMARY KEY (name, host));"
+			      "PRAGMA user_version = 2;"
+			      "COMMIT;");
 }
 
 struct store *
@@ -203,4 +213,118 @@ store_is_drained(struct store *s, const char *node)
 
 	sqlite3_finalize(q);
 	return is_there;
+}
+
+static int
+store_put_memory(struct store *s, const struct weft_topo *t, const struct memory *m)
+{
+	sqlite3_stmt *q = store_prepare(
+		s, "INSERT INTO memory (name, grp, segment) VALUES (?1, ?2, ?3)", m->name, NULL);
+	int rc;
+
+	sqlite3_bind_int(q, 2, m->group);
+	sqlite3_bind_int(q, 3, m->segment);
+	rc = store_run(s, q);
+	for (unsigned int i = 0; i < m->n_extents && rc == 0; i++) {
+		q = store_prepare(s,
+			"INSERT INTO memory_extent (name, gfd, dpa, size) VALUES (?1, ?2, ?3, ?4)",
+			m->name, t->node[m->extent[i].gfd].name);
+		sqlite3_bind_int64(q, 3, (int64_t)m->extent[i].dpa);
+		sqlite3_bind_int64(q, 4, (int64_t)m->extent[i].size);
+		rc = store_run(s, q);
+	}
+	for (unsigned int i = 0; i < m->n_hosts && rc == 0; i++)
+		rc = store_run(s, store_prepare(s,
+					  "INSERT INTO memory_host (name, host)"
+					  " VALUES (?1, ?2)",
+					  m->name, t->node[m->host[i]].name));
+	return rc;
+}
+
+int
+store_set_memories(struct store *s, const struct weft_topo *t, const struct memories *all)
+{
+	static const char *const before[] = { "BEGIN IMMEDIATE", "DELETE FROM memory",
+		"DELETE FROM memory_extent", "DELETE FROM memory_host" };
+	int rc = 0;
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(before) && rc == 0; i++)
+		rc = store_run(s, store_prepare(s, before[i], NULL, NULL));
+	for (unsigned int i = 0; i < all->n && rc == 0; i++)
+		rc = store_put_memory(s, t, &all->m[i]);
+	if (rc == 0)
+		rc = store_run(s, store_prepare(s, "COMMIT", NULL, NULL));
+	if (rc != 0)
+		(void)sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+	return rc;
+}
+
+/* Node of a name in a row, of the kind that it must be; or -1. */
+static int
+store_node(const struct weft_topo *t, sqlite3_stmt *q, int column, unsigned int kind)
+{
+	const char *name = (const char *)sqlite3_column_text(q, column);
+	const int node = name == NULL ? -1 : weft_topo_find(t, name);
+
+	return node < 0 || t->node[node].kind != kind ? -1 : node;
+}
+
+/* Extents and hosts of a memory, as far as the fabric has room for them. */
+static bool
+store_fill_memory(struct store *s, const struct weft_topo *t, struct memory *m)
+{
+	sqlite3_stmt *q = store_prepare(s,
+		"SELECT gfd, dpa, size FROM memory_extent WHERE name = ?1 ORDER BY id", m->name,
+		NULL);
+	bool is_good = m->group >= t->access.n_groups && m->group < WEFT_TOPO_FM_GROUPS &&
+	               m->segment < t->map.n_segments;
+
+	while (sqlite3_step(q) == SQLITE_ROW) {
+		const int gfd = store_node(t, q, 0, WEFT_TOPO_GFD);
+		const struct memory_extent e = { .gfd = (uint16_t)gfd,
+			.dpa = (uint64_t)sqlite3_column_int64(q, 1),
+			.size = (uint64_t)sqlite3_column_int64(q, 2) };
+
+		is_good = is_good && gfd >= 0 && m->n_extents < MEMORY_EXTENTS && e.size != 0 &&
+		          ((e.dpa | e.size) & (WEFT_TOPO_BLOCK - 1)) == 0 &&
+		          e.size <= t->node[gfd].memory && e.dpa <= t->node[gfd].memory - e.size;
+		if (is_good)
+			m->extent[m->n_extents++] = e;
+	}
+	sqlite3_finalize(q);
+	q = store_prepare(s, "SELECT host FROM memory_host WHERE name = ?1", m->name, NULL);
+	while (sqlite3_step(q) == SQLITE_ROW) {
+		const int host = store_node(t, q, 0, WEFT_TOPO_HOST);
+
+		if (host < 0 || m->n_hosts == MEMORY_HOSTS)
+			is_good = false;
+		else
+			m->host[m->n_hosts++] = (uint16_t)host;
+	}
+	sqlite3_finalize(q);
+	return is_good;
+}
+
+void
+store_get_memories(struct store *s, const struct weft_topo *t, struct memories *all)
+{
+	sqlite3_stmt *q =
+		store_prepare(s, "SELECT name, grp, segment FROM memory ORDER BY grp", NULL, NULL);
+
+	all->n = 0;
+	while (sqlite3_step(q) == SQLITE_ROW && all->n < MEMORY_MAX) {
+		struct memory *m = &all->m[all->n];
+
+		*m = (struct memory){ .group = (uint8_t)sqlite3_column_int(q, 1),
+			.segment = (uint16_t)sqlite3_column_int(q, 2) };
+		snprintf(m->name, sizeof(m->name), "%s", (const char *)sqlite3_column_text(q, 0));
+		if (store_fill_memory(s, t, m))
+			all->n++;
+		else
+			cli_warn("store: memory %s: expected GFDs, hosts and groups that the "
+				 "topology file has room for: it is left out, and goes with the "
+				 "next change",
+				m->name);
+	}
+	sqlite3_finalize(q);
 }

@@ -25,6 +25,7 @@
 #include "weft_cci_payload.h"
 #include "weft_cci_text.h"
 #include "weft_socket.h"
+#include "words.h"
 
 #define CCI_TIMEOUT_MS 5000
 #define CCI_HOST_HEAD 8 /* net, EID, type, tag; PID of the host, reserved */
@@ -43,6 +44,7 @@ struct cci_peer {
 	uint8_t rsp[CCI_ROOM];
 	const uint8_t *payload;
 	size_t len;
+	uint16_t host; /* PID as which it asks; 0: a manager */
 };
 
 static void
@@ -66,13 +68,13 @@ cci_connect(struct cci_peer *p, const char *node)
 static void
 cci_ask(struct cci_peer *p, uint16_t opcode, const uint8_t *payload, size_t len)
 {
-	const size_t head = p->c->opt.cci_host != 0 ? CCI_HOST_HEAD : CCI_HEAD;
+	const size_t head = p->host != 0 ? CCI_HOST_HEAD : CCI_HEAD;
 	const struct weft_cci_hdr h = { .tag = 1, .opcode = opcode, .len = (uint32_t)len };
 	uint8_t msg[CCI_ROOM] = { 1, head == CCI_HOST_HEAD ? 9 : 8, 8, 8 };
 	struct weft_cci_hdr got;
 	ssize_t n;
 
-	weft_put_le16(msg + CCI_HEAD, (uint16_t)p->c->opt.cci_host);
+	weft_put_le16(msg + CCI_HEAD, p->host);
 	weft_cci_put_hdr(msg + head, &h);
 	if (len != 0)
 		memcpy(msg + head + WEFT_CCI_HDR, payload, len);
@@ -212,8 +214,12 @@ cci_run(struct ctl *c)
 	struct cci_peer p = { .c = c };
 	uint8_t payload[WEFT_CCI_MAX_PAYLOAD];
 	const size_t len = cci_payload(opcode, c->operand[2], payload);
+	uint64_t host = 0;
 
-	if (c->opt.cci_claim != 0 && c->opt.cci_host != 0)
+	if (c->opt.host != NULL && !words_number(c->opt.host, 1, 0xFFE, &host))
+		cli_usage("--host: expected a PID of 1 to 0xffe, got \"%s\"", c->opt.host);
+	p.host = (uint16_t)host;
+	if (c->opt.cci_claim != 0 && p.host != 0)
 		cli_usage("--claim and --host: expected one of them");
 	cci_connect(&p, c->operand[0]);
 	if (c->opt.cci_claim != 0)

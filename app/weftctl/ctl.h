@@ -27,6 +27,7 @@ enum {
 	CTL_PLAN = 256,
 	CTL_CCI = 512,
 	CTL_DOCTOR = 1024,
+	CTL_FM_MEM = 2048,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
@@ -37,12 +38,16 @@ struct ctl_options {
 	const char *out; /* NULL: hexdump */
 	const char *file; /* NULL: standard input, unless there is `hex` */
 	const char *hex;
-	uint64_t bench_size; /* bytes of an operation */
+	uint64_t size; /* bytes of an operation, or of memory */
+	const char *size_text; /* as it was given */
 	uint32_t bench_depth;
 	double bench_seconds;
 	enum ctl_bench_op bench_op;
 	uint32_t daemon; /* number of its process; 0: all */
-	uint32_t cci_claim, cci_host; /* PIDs; 0: no */
+	uint32_t cci_claim; /* PID; 0: no */
+	const char *host; /* PID, or names: NULL: none */
+	const char *gfd; /* NULL: none */
+	uint32_t interleave; /* 0: not given */
 	double watch_s; /* 0: once */
 	uint64_t limit; /* bytes of a capture; 0: none */
 	const char *server;
@@ -131,6 +136,7 @@ int fm_path(struct ctl *c);
 int fm_history(struct ctl *c);
 int fm_drain(struct ctl *c);
 int fm_undrain(struct ctl *c);
+int fm_mem(struct ctl *c);
 
 /* A component of this user's daemons. */
 int cci_run(struct ctl *c);

@@ -79,6 +79,15 @@ static const struct table_column fm_extents[] = {
 	{ "SIZE", "size", TABLE_NUMBER },
 };
 
+static const struct table_column fm_memory[] = {
+	{ "MEMORY", "name", TABLE_TEXT },
+	{ "GROUP", "group", TABLE_NUMBER },
+	{ "SIZE", "size", TABLE_NUMBER },
+	{ "STATE", "state", TABLE_TEXT },
+	{ "HOSTS", "hosts_text", TABLE_TEXT },
+	{ "EXTENTS", "extents_text", TABLE_TEXT },
+};
+
 static const struct table_column fm_events[] = {
 	{ "EVENT", "event", TABLE_TEXT },
 	{ "NODE", "node", TABLE_TEXT },
@@ -112,6 +121,7 @@ static const struct fm_noun {
 	{ "route", fm_routes, WEFT_ARRAY_SIZE(fm_routes) },
 	{ "gfd", fm_gfds, WEFT_ARRAY_SIZE(fm_gfds) },
 	{ "extents", fm_extents, WEFT_ARRAY_SIZE(fm_extents) },
+	{ "memory", fm_memory, WEFT_ARRAY_SIZE(fm_memory) },
 	{ "events", fm_events, WEFT_ARRAY_SIZE(fm_events) },
 };
 
@@ -188,6 +198,36 @@ fm_ask(const struct ctl *c, json_t *request)
 	return result;
 }
 
+/* Lists of a memory in a line each: NAME,NAME and GFD:DPA+SIZE,... */
+static void
+fm_join_lists(json_t *row)
+{
+	json_t *hosts = json_string(""), *extents = json_string("");
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(json_object_get(row, "hosts"), i, one)
+	{
+		json_t *more = json_sprintf("%s%s%s", json_string_value(hosts), i == 0 ? "" : ",",
+			json_string_value(one));
+
+		json_decref(hosts);
+		hosts = more;
+	}
+	json_array_foreach(json_object_get(row, "extents"), i, one)
+	{
+		json_t *more = json_sprintf("%s%s%s:0x%llx+0x%llx", json_string_value(extents),
+			i == 0 ? "" : ",", json_string_value(json_object_get(one, "gfd")),
+			(unsigned long long)json_integer_value(json_object_get(one, "dpa")),
+			(unsigned long long)json_integer_value(json_object_get(one, "size")));
+
+		json_decref(extents);
+		extents = more;
+	}
+	json_object_set_new(row, "hosts_text", hosts);
+	json_object_set_new(row, "extents_text", extents);
+}
+
 /* A result as JSON, or as a table: an object is a row. */
 static int
 fm_print(const struct ctl *c, const struct table_column *column, unsigned int n, json_t *result)
@@ -202,6 +242,8 @@ fm_print(const struct ctl *c, const struct table_column *column, unsigned int n,
 		json_array_append_new(rows, result);
 		result = rows;
 	}
+	for (size_t i = 0; column == fm_memory && i < json_array_size(result); i++)
+		fm_join_lists(json_array_get(result, i));
 	if (json_array_size(result) != 0)
 		table_print(column, n, result);
 	json_decref(result);
@@ -217,8 +259,8 @@ fm_show(struct ctl *c)
 		if (strcmp(fm_nouns[i].word, what) == 0)
 			return fm_print(c, fm_nouns[i].column, fm_nouns[i].n,
 				fm_ask(c, json_pack("{s:s, s:s}", "cmd", "show", "what", what)));
-	cli_usage("fm show: expected fabric, switch, port, pid, route, gfd, extents or events, "
-		  "got \"%s\"",
+	cli_usage("fm show: expected fabric, switch, port, pid, route, gfd, extents, memory or "
+		  "events, got \"%s\"",
 		what);
 }
 
@@ -274,4 +316,35 @@ int
 fm_undrain(struct ctl *c)
 {
 	return fm_set_drained(c, false);
+}
+
+/* Names between commas, as a list. */
+static json_t *
+fm_names(const char *text)
+{
+	json_t *list = json_array();
+
+	for (size_t n; text != NULL && *text != '\0'; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		json_array_append_new(list, json_stringn(text, n));
+	}
+	return list;
+}
+
+/* The manager judges all of it but the names of options. */
+int
+fm_mem(struct ctl *c)
+{
+	const char *op = c->operand[0];
+	json_t *request, *result;
+
+	request = json_pack("{s:s, s:s, s:b, s:o, s:I, s:s*, s:s*}", "cmd", "mem", "op", op, "plan",
+		c->opt.is_plan, "hosts", fm_names(c->opt.host), "size", (json_int_t)c->opt.size,
+		"name", c->operand[1], "gfd", c->opt.gfd);
+	if (c->opt.interleave != 0)
+		json_object_set_new(request, "interleave", json_integer(c->opt.interleave));
+	result = fm_ask(c, request);
+	if (c->opt.is_plan)
+		return fm_print(c, fm_commands, WEFT_ARRAY_SIZE(fm_commands), result);
+	return fm_print(c, fm_memory, WEFT_ARRAY_SIZE(fm_memory), result);
 }

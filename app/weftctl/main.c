@@ -60,7 +60,7 @@ static const struct ctl_verb verbs[] = {
 		.run = operate_capture_stop },
 	{ "doctor", "", "", "what of this machine would be in the way, and what mends it",
 		CTL_DOCTOR | CTL_JSON, .failure = CLI_USAGE, .run = doctor_see },
-	{ "fm", "show", "WHAT", "found: fabric, switch, port, pid, route, gfd, extents, events",
+	{ "fm", "show", "WHAT", "fabric, switch, port, pid, route, gfd, extents, memory, events",
 		CTL_JSON, .run = fm_show },
 	{ "fm", "path", "FROM TO", "nodes on the way, by the switches' tables", CTL_JSON,
 		.run = fm_path },
@@ -69,6 +69,8 @@ static const struct ctl_verb verbs[] = {
 	{ "fm", "drain", "NODE", "route around a node from now on", CTL_PLAN | CTL_JSON,
 		.run = fm_drain },
 	{ "fm", "undrain", "NODE", "no longer", CTL_PLAN | CTL_JSON, .run = fm_undrain },
+	{ "fm", "mem", "OP [NAME]", "memory of hosts: create, grow, share, release",
+		CTL_PLAN | CTL_FM_MEM | CTL_JSON, .run = fm_mem },
 	{ "cci", "", "NODE OPCODE [PAYLOAD]", "send a CCI request to a switch or GFD",
 		CTL_CCI | CTL_JSON, .run = cci_run },
 };
@@ -76,11 +78,10 @@ static const struct ctl_verb verbs[] = {
 static void
 main_read_size(const char *option, char *text, void *to)
 {
-	const uint64_t v = ctl_bytes(option, text);
+	struct ctl_options *o = to;
 
-	if (v < 1 || v > UINT64_C(1) << 20)
-		cli_usage("%s: expected 1 to 1M, got \"%s\"", option, text);
-	((struct ctl_options *)to)->bench_size = v;
+	o->size = ctl_bytes(option, text);
+	o->size_text = text;
 }
 
 static const char *const bench_ops[] = { "read", "write", NULL };
@@ -101,8 +102,8 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("mem bench") },
 	{ "op", NULL, "read", "what to measure; write overwrites the region",
 		CLI_WORD(bench_op, bench_ops), .tags = CTL_BENCH },
-	{ "size", "SIZE", "64", "bytes of an operation, up to 1M", CLI_OWN(main_read_size),
-		.tags = CTL_BENCH },
+	{ "size", "SIZE", "64", "bytes of an operation, up to 1M; fm mem: of memory",
+		CLI_OWN(main_read_size), .tags = CTL_BENCH | CTL_FM_MEM },
 	{ "depth", "N", "32", "operations under way at a time, 1 to 4096",
 		CLI_NUMBER(bench_depth, 1, 4096), .tags = CTL_BENCH },
 	{ "seconds", "S", "2", "how long, 0.01 to 3600",
@@ -129,14 +130,21 @@ static const struct cli_option options[] = {
 		CLI_TEXT(topology), .tags = CTL_DOCTOR },
 	{ "root", "DIR", NULL, "look at the files of a machine that are below this folder",
 		CLI_TEXT(root), .tags = CTL_DOCTOR },
-	{ CLI_SECTION("fm drain, fm undrain") },
+	{ CLI_SECTION("fm mem create") },
+	{ "gfd", "NAME", NULL, "where the memory is to be, or one of those that take turns",
+		CLI_TEXT(gfd), .tags = CTL_FM_MEM },
+	{ "interleave", "N", NULL, "so many GFDs take turns, as in a segment of the file; 1 to 256",
+		CLI_NUMBER(interleave, 1, 256), .tags = CTL_FM_MEM },
+	{ CLI_SECTION("fm mem, fm drain, fm undrain") },
 	{ "plan", NULL, NULL, "only say which commands would be sent", CLI_FLAG(is_plan),
 		.tags = CTL_PLAN },
 	{ CLI_SECTION("cci") },
 	{ "claim", "PID", NULL, "become the component's manager of this PID first",
 		CLI_NUMBER(cci_claim, 1, 0xFFE), .tags = CTL_CCI },
-	{ "host", "PID", NULL, "ask as the host of this PID, not as a manager",
-		CLI_NUMBER(cci_host, 1, 0xFFE), .tags = CTL_CCI },
+	{ "host", "PID", NULL,
+		"ask as the host of this PID, not as a manager; fm mem: name of a host",
+		CLI_TEXT(host), .tags = CTL_CCI | CTL_FM_MEM },
+	{ "hosts", "NAME,...", NULL, "fm mem: names of hosts", CLI_TEXT(host), .tags = CTL_FM_MEM },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,
 		"print JSON: mem list, read, cmp and bench, doctor, and all of daemons and of fm; "

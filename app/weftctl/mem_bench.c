@@ -20,6 +20,8 @@
 #include "weft_latency.h"
 #include "weft_rand.h"
 
+#define MEM_BENCH_MOST (UINT64_C(1) << 20)
+
 #define DEPTH_MAX 4096
 #define LOOK_NS (200 * INT64_C(1000000)) /* between looks for a signal */
 
@@ -45,14 +47,13 @@ bench_prepare(struct bench *b)
 	while (b->n_free > 0) {
 		const uint32_t slot = b->free[--b->n_free];
 
-		b->offset[slot] =
-			weft_rand_below(&b->rand, b->r.size / o->bench_size) * o->bench_size;
+		b->offset[slot] = weft_rand_below(&b->rand, b->r.size / o->size) * o->size;
 		b->op[b->n_op++] = (struct weft_op){
 			.kind = o->bench_op == CTL_BENCH_READ ? WEFT_OP_READ : WEFT_OP_WRITE,
 			.region = b->r.r,
 			.off = b->offset[slot],
-			.buf = b->data + slot * o->bench_size,
-			.n = o->bench_size,
+			.buf = b->data + slot * o->size,
+			.n = o->size,
 			.user = slot,
 		};
 	}
@@ -122,9 +123,9 @@ bench_json(const struct bench *b, const char *op)
 
 	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:I, s:f, s:f, s:{s:I, s:I, s:I, s:I}}",
 		"node", weft_node(b->c->w), "region", b->r.name, "op", op, "size",
-		(json_int_t)o->bench_size, "depth", (json_int_t)o->bench_depth, "seconds",
-		b->seconds, "ops", (json_int_t)b->done, "ops_per_s", rate, "bytes_per_s",
-		rate * (double)o->bench_size, "latency_ns", "p50",
+		(json_int_t)o->size, "depth", (json_int_t)o->bench_depth, "seconds", b->seconds,
+		"ops", (json_int_t)b->done, "ops_per_s", rate, "bytes_per_s",
+		rate * (double)o->size, "latency_ns", "p50",
 		(json_int_t)weft_latency_quantile(l, 5000), "p99",
 		(json_int_t)weft_latency_quantile(l, 9900), "p99_9",
 		(json_int_t)weft_latency_quantile(l, 9990), "max", (json_int_t)l->max_ns);
@@ -137,10 +138,9 @@ bench_text(const struct bench *b, const char *op)
 	const struct weft_latency *l = &b->latency;
 	const double rate = (double)b->done / b->seconds;
 
-	printf("%s %s: %" PRIu64 " bytes, depth %" PRIu32 ", %.2f s\n", op, b->r.name,
-		o->bench_size, o->bench_depth, b->seconds);
-	printf("  rate     %.0f ops/s, %.1f MiB/s\n", rate,
-		rate * (double)o->bench_size / 1048576.0);
+	printf("%s %s: %" PRIu64 " bytes, depth %" PRIu32 ", %.2f s\n", op, b->r.name, o->size,
+		o->bench_depth, b->seconds);
+	printf("  rate     %.0f ops/s, %.1f MiB/s\n", rate, rate * (double)o->size / 1048576.0);
 	printf("  latency  p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us\n",
 		(double)weft_latency_quantile(l, 5000) / 1e3,
 		(double)weft_latency_quantile(l, 9900) / 1e3,
@@ -158,21 +158,23 @@ mem_bench(struct ctl *c)
 	b.c = c;
 	if (c->opt.is_ways)
 		return mem_ways(c);
+	if (c->opt.size < 1 || c->opt.size > MEM_BENCH_MOST)
+		cli_usage("--size: expected 1 to 1M, got \"%s\"", c->opt.size_text);
 	if (writes && !c->opt.is_forced)
 		cli_usage("%s --op write overwrites %s: give --force if it may", c->verb,
 			c->operand[0]);
-	room = reach_room(c->opt.bench_depth, c->opt.bench_size);
+	room = reach_room(c->opt.bench_depth, c->opt.size);
 	ctl_attach(c, &room);
 	ctl_open(c, c->operand[0], writes ? WEFT_WRITE : WEFT_READ, &b.r);
-	ctl_judge_range(c, &b.r, 0, c->opt.bench_size);
-	b.data = calloc(c->opt.bench_depth, c->opt.bench_size);
+	ctl_judge_range(c, &b.r, 0, c->opt.size);
+	b.data = calloc(c->opt.bench_depth, c->opt.size);
 	if (b.data == NULL)
 		ctl_fail(
 			c, "%s: no memory for %" PRIu32 " operations", c->verb, c->opt.bench_depth);
 	weft_rand_seed(&b.rand, reach_now_ns());
 	for (uint32_t slot = 0; slot < c->opt.bench_depth; slot++)
 		b.free[b.n_free++] = slot;
-	weft_rand_fill(&b.rand, b.data, c->opt.bench_depth * c->opt.bench_size);
+	weft_rand_fill(&b.rand, b.data, c->opt.bench_depth * c->opt.size);
 	bench_run(&b);
 	if (c->opt.is_json)
 		ctl_print_json(c, bench_json(&b, op));

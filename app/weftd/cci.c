@@ -86,7 +86,9 @@ cci_forget(struct cci_component *c)
 {
 	c->node->rights.guard.report = NULL;
 	free(c->reports);
+	free(c->host);
 	c->reports = NULL;
+	c->host = NULL;
 }
 
 static int
@@ -132,6 +134,12 @@ cci_init(struct daemon *d, char *err, size_t err_len)
 		return weft_errorf(err, err_len, -ENOMEM, "CCI: out of memory");
 	atexit(cci_exit);
 	return cci_open(d, folder, err, err_len);
+}
+
+const struct cci_component *
+cci_component_at(unsigned int i)
+{
+	return i < cci.n ? &cci.component[i] : NULL;
 }
 
 static void

@@ -2,9 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * CCI of the switches and GFDs here (fabric.md section 4): cci-NODE.sock in the run folder, packets
- * both ways (doc/cci.md). Served by the control thread, never by an lcore: nobody who is connected
- * can make it wait.
+ * CCI of the switches and GFDs here, and of hosts whose memory a manager gives out (fabric.md
+ * section 4): cci-NODE.sock in the run folder, packets both ways (doc/cci.md). Served by the
+ * control thread, never by an lcore: nobody who is connected can make it wait, but for C101h, which
+ * waits for open requests of hosts.
  */
 #ifndef CCI_H
 #define CCI_H
@@ -25,6 +26,15 @@ struct cci_reports {
 	struct weft_gfam_report report[CCI_REPORTS];
 };
 
+#define CCI_HOST_EXTENTS 51 /* what a message holds */
+
+/** What a fabric manager has said that a host has. */
+struct cci_host {
+	bool is_told; /* it has said anything */
+	unsigned int n;
+	struct weft_topo_grant grant[CCI_HOST_EXTENTS];
+};
+
 /** A component that runs here. */
 struct cci_component {
 	struct node *node;
@@ -34,6 +44,7 @@ struct cci_component {
 	struct weft_cci_switch sw; /* of a switch */
 	struct weft_cci_gfd gfd; /* of a GFD with tables of rights */
 	struct cci_reports *reports; /* likewise; NULL: it makes none */
+	struct cci_host *host; /* of a host; NULL: it is none */
 };
 
 /** Of enum cci_mode. */
@@ -50,6 +61,9 @@ void cci_fini(void);
 
 /** {node: {owner, connections, requests, refused, garbage}} of each component with a socket. */
 json_t *cci_json(void);
+
+/** Component @p i of those with a socket, NULL: there are no more. */
+const struct cci_component *cci_component_at(unsigned int i);
 
 /* --- cci_nodes.c --- */
 
@@ -69,5 +83,13 @@ int cci_begin_gfd(struct cci_component *c, struct weft_cci_component_cfg *cfg);
 
 /** Tell the primary manager of accesses that failed. Control thread. */
 void cci_gfd_send_reports(struct cci_component *c, uint64_t now_ns);
+
+/* --- cci_host.c --- */
+
+/** Rows of a host, where a manager gives out memory: else -ENOTSUP. 0, or -ENOMEM. */
+int cci_begin_host(struct cci_component *c, struct weft_cci_component_cfg *cfg);
+
+/** Hosts here keep in a topology of the file what the manager has said. 0, or -errno. */
+int cci_keep_memory(struct weft_topo *t);
 
 #endif /* CCI_H */

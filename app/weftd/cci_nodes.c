@@ -190,6 +190,8 @@ cci_begin(struct cci_component *c, struct node *n)
 		rc = cci_begin_switch(c, &cfg);
 	else if (n->topo->kind == WEFT_TOPO_GFD)
 		rc = cci_begin_gfd(c, &cfg);
+	else if (n->topo->kind == WEFT_TOPO_HOST)
+		rc = cci_begin_host(c, &cfg);
 	else
 		return -ENOTSUP;
 	return rc != 0 ? rc : weft_cci_component_init(&c->component, &cfg);

@@ -60,7 +60,7 @@ check_print(const struct daemon *d)
 		d->n_nodes == 0 ? "no node is of this machine" : "here:");
 	if (d->topo->access.management == WEFT_TOPO_MANAGED_BY_FM)
 		printf("  management: fm: switches start with empty tables, which a fabric manager "
-		       "fills by CCI\n");
+		       "fills by CCI, and memory is nobody's until it gives it\n");
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		const struct weft_topo_node *n = d->node[i].topo;
 

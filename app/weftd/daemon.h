@@ -607,6 +607,15 @@ int check_print(const struct daemon *d);
  */
 int update_run(struct daemon *d, char *err, size_t err_len);
 
+/**
+ * Have hosts and programs here go on by another memory (weft_topo_set_memory()). Control thread.
+ *
+ * @param is_announced  hosts are to expect it, and nothing more: programs may not use it yet
+ * @return 0; -EINVAL, -E2BIG, -ENOMEM: nothing has changed; -ESHUTDOWN: the run ends
+ */
+int update_memory(
+	struct daemon *d, const struct weft_topo_grant *grant, size_t n, bool is_announced);
+
 /* --- node.c --- */
 
 /** Everything of a node but its ports. */

@@ -536,6 +536,14 @@ weftd_check_runs(const struct daemon *d)
 		cli_fail("fabric %s: weftd checks and resolves HBR switches and bindings, "
 			 "but does not run fabrics with them yet",
 			d->topo->fabric);
+	for (uint16_t i = 0; i < d->topo->n_nodes; i++)
+		if (d->topo->access.management == WEFT_TOPO_MANAGED_BY_FM &&
+			(d->load->node[i].has_uio || d->load->node[i].n_transfers != 0 ||
+				d->topo->translations.n != 0))
+			cli_fail("fabric %s: management: fm: expected no load by UIO, transfers or "
+				 "translations: what they expect of memory does not follow a "
+				 "manager yet",
+				d->topo->fabric);
 	if (daemon_is_cxl(d))
 		links_warn(d);
 	if (d->topo->ide.key_file[0] != '\0')
@@ -631,6 +639,9 @@ main(int argc, char **argv)
 		cli_fail("%s", e.text);
 	if (opts.check)
 		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : check_print(&d));
+	if (d.topo->access.management == WEFT_TOPO_MANAGED_BY_FM &&
+		weft_topo_set_memory(d.topo, NULL, 0) != 0)
+		cli_fail("out of memory");
 	weftd_check_runs(&d);
 	attach_prepare(&d);
 	weftd_prepare(&d);

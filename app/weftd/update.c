@@ -8,6 +8,7 @@
  */
 
 #include "attach.h"
+#include "cci.h"
 #include "fabric.h"
 
 #include <errno.h>
@@ -76,6 +77,8 @@ update_load(const struct daemon *d, struct weft_topo_error *e)
 		rc = weft_load_check_change(&began, &next, e);
 	}
 	weft_load_free(l);
+	if (rc == 0 && t->access.management == WEFT_TOPO_MANAGED_BY_FM)
+		rc = cci_keep_memory(t);
 	if (rc == 0)
 		rc = attach_resolve(d, t, e);
 	if (rc == 0)
@@ -168,37 +171,72 @@ update_publish(struct daemon *d, struct weft_topo *t)
 			(unsigned long long)(took / 1000));
 }
 
-int
-update_run(struct daemon *d, char *err, size_t err_len)
+/*
+ * Go on by @p t, which is taken over; or only have hosts expect it. 0; -EINVAL with a line: nothing
+ * has changed; -ESHUTDOWN: the run ends.
+ */
+static int
+update_apply(struct daemon *d, struct weft_topo *t, bool is_announced, struct weft_topo_error *e)
 {
 	struct weft_node_change **change = calloc(d->n_nodes, sizeof(struct weft_node_change *));
-	struct weft_topo_error e = { 0 };
-	struct weft_topo *t = change == NULL ? NULL : update_load(d, &e);
-	int rc = 0;
+	bool is_taken = false;
+	int rc = -EINVAL;
 
-	if (t != NULL && update_prepare(d, t, change, e.text, sizeof(e.text)) != 0) {
-		weft_topo_free(t);
-		t = NULL;
-	}
-	if (t != NULL) {
-		if (update_tell_hosts(d, change) && update_tell_clients(t)) {
-			update_publish(d, t);
-		} else {
-			attach_change(daemon_now(d), false);
-			weft_topo_free(t);
-			snprintf(err, err_len, "the run ends");
-			rc = -ESHUTDOWN;
+	snprintf(e->text, sizeof(e->text), "out of memory");
+	if (change != NULL && update_prepare(d, t, change, e->text, sizeof(e->text)) == 0) {
+		rc = update_tell_hosts(d, change) ? 0 : -ESHUTDOWN;
+		if (rc == 0 && !is_announced) {
+			is_taken = update_tell_clients(t);
+			rc = is_taken ? 0 : -ESHUTDOWN;
 		}
-	} else {
-		d->updates_refused++;
-		cli_warn("tables: not changed: %s", e.text);
-		snprintf(err, err_len, "%s", e.text);
-		rc = -EINVAL;
+	}
+	if (is_taken)
+		update_publish(d, t);
+	else
+		weft_topo_free(t);
+	if (rc == -ESHUTDOWN) {
+		attach_change(daemon_now(d), false);
+		snprintf(e->text, sizeof(e->text), "the run ends");
 	}
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		fabric_free_retired(&d->node[i]);
 	for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
 		weft_node_change_free(d->node[i].node, change[i]);
 	free(change);
+	return rc;
+}
+
+int
+update_run(struct daemon *d, char *err, size_t err_len)
+{
+	struct weft_topo_error e = { 0 };
+	struct weft_topo *t = update_load(d, &e);
+	const int rc = t == NULL ? -EINVAL : update_apply(d, t, false, &e);
+
+	if (rc != 0)
+		snprintf(err, err_len, "%s", e.text);
+	if (rc == -EINVAL) {
+		d->updates_refused++;
+		cli_warn("tables: not changed: %s", e.text);
+	}
+	return rc;
+}
+
+int
+update_memory(struct daemon *d, const struct weft_topo_grant *grant, size_t n, bool is_announced)
+{
+	struct weft_topo_error e = { 0 };
+	struct weft_topo *t;
+	int rc = weft_topo_copy(&t, daemon_now(d));
+
+	if (rc == 0)
+		rc = weft_topo_set_memory(t, grant, n);
+	if (rc != 0) {
+		weft_topo_free(t);
+		return rc;
+	}
+	rc = update_apply(d, t, is_announced, &e);
+	if (rc == -EINVAL)
+		cli_warn("memory of hosts: not changed: %s", e.text);
 	return rc;
 }

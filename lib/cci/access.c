@@ -60,6 +60,7 @@ static const struct access_row access_rows[] = {
 	{ 0x5800, 0x580B, "-M--" },
 	{ 0x5900, 0x5902, "M---" },
 	{ 0x5903, 0x5904, "O---" },
+	{ 0xC100, 0xC101, "O---" },
 };
 
 /* Sets that programs which know no sets of fabrics reach as a vendor's. */

@@ -53,7 +53,8 @@ weft_cci_component_init(struct weft_cci_component *c, const struct weft_cci_comp
 		&component_ownership };
 	int rc = 0;
 
-	if ((cfg->type != WEFT_CCI_TYPE_SWITCH && cfg->type != WEFT_CCI_TYPE_GFD) ||
+	if ((cfg->type != WEFT_CCI_TYPE_SWITCH && cfg->type != WEFT_CCI_TYPE_GFD &&
+		    cfg->type != WEFT_CCI_TYPE_HOST) ||
 		cfg->pid > WEFT_CCI_NO_PID)
 		return -EINVAL;
 	memset(c, 0, sizeof(*c));

@@ -51,8 +51,11 @@ struct weft_cci_caller {
 	uint16_t pid; /**< of a manager the PID it registered by 0701h; WEFT_CCI_NO_PID: nobody */
 };
 
-/** Component types of Identify, as far as there are any here. */
-enum weft_cci_type { WEFT_CCI_TYPE_SWITCH = 0, WEFT_CCI_TYPE_GFD = 4 };
+/**
+ * Component types of Identify, as far as there are any here. The last is ours: what a host knows of
+ * its memory. Table 4.3 counts it as a switch.
+ */
+enum weft_cci_type { WEFT_CCI_TYPE_SWITCH = 0, WEFT_CCI_TYPE_GFD = 4, WEFT_CCI_TYPE_HOST = 0x80 };
 
 /** Effects of a command, as in its entry of the command effects log. */
 enum weft_cci_effect {

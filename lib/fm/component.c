@@ -29,9 +29,12 @@ component_got_identify(struct weft_fm *fm, struct fm_component *c, const uint8_t
 
 	if (weft_cci_get_identify_rsp(&rsp, b, len) != 0)
 		return -EBADMSG;
-	if (rsp.comp != FM_COMPONENT_SWITCH && rsp.comp != FM_COMPONENT_GFD)
-		return -EBADMSG;
-	c->kind = rsp.comp == FM_COMPONENT_SWITCH ? WEFT_TOPO_SWITCH : WEFT_TOPO_GFD;
+	switch (rsp.comp) {
+	case FM_COMPONENT_SWITCH: c->kind = WEFT_TOPO_SWITCH; break;
+	case FM_COMPONENT_GFD: c->kind = WEFT_TOPO_GFD; break;
+	case FM_COMPONENT_HOST: c->kind = WEFT_TOPO_HOST; break;
+	default: return -EBADMSG;
+	}
 	memcpy(c->id, b, sizeof(c->id));
 	c->has_id = true;
 	other = fm_find_id(fm, c->id, c->path);
@@ -125,32 +128,35 @@ component_got_limit(struct weft_fm *fm, struct fm_component *c, const uint8_t *b
 }
 
 const struct fm_step fm_steps[] = {
-	{ WEFT_CCI_IDENTIFY, false, false, false, component_put_nothing, component_got_identify },
-	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, false, false, true, component_put_nothing,
+	{ WEFT_CCI_IDENTIFY, FM_OF_ALL, false, component_put_nothing, component_got_identify },
+	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, FM_OF_ALL, true, component_put_nothing,
 		component_got_owner },
-	{ WEFT_CCI_CLAIM_OWNERSHIP, false, false, false, component_put_claim, component_got_claim },
-	{ WEFT_CCI_SET_RESPONSE_LIMIT, false, false, false, component_put_limit,
-		component_got_limit },
-	{ WEFT_CCI_IDENTIFY_SWITCH, true, false, false, component_put_nothing, fm_got_switch },
-	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, true, false, false, component_put_nothing,
+	{ WEFT_CCI_CLAIM_OWNERSHIP, FM_OF_ALL, false, component_put_claim, component_got_claim },
+	{ WEFT_CCI_SET_RESPONSE_LIMIT, FM_OF_ALL, false, component_put_limit, component_got_limit },
+	{ WEFT_CCI_IDENTIFY_SWITCH, FM_OF_SWITCH, false, component_put_nothing, fm_got_switch },
+	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, FM_OF_SWITCH, false, component_put_nothing,
 		fm_got_pbr_switch },
-	{ WEFT_CCI_GET_PORT_STATE, true, false, true, fm_put_ports, fm_got_ports },
-	{ WEFT_CCI_GET_LINK_PARTNER_INFO, true, false, true, fm_put_partners, fm_got_partners },
-	{ WEFT_CCI_GET_PID_TARGETS, true, false, false, fm_put_targets, fm_got_targets },
-	{ WEFT_CCI_GET_DRT, true, false, false, fm_put_drt, fm_got_drt },
-	{ WEFT_CCI_GET_RGT, true, false, false, fm_put_groups, fm_got_groups },
-	{ WEFT_CCI_IDENTIFY_GFD, false, true, false, component_put_nothing, fm_got_gfd },
-	{ WEFT_CCI_GET_DC_REGIONS, false, true, false, fm_put_regions, fm_got_regions },
-	{ WEFT_CCI_GET_EXTENTS, false, true, false, fm_put_extents, fm_got_extents },
-	{ WEFT_CCI_GET_SAT, false, true, false, fm_put_sat, fm_got_sat },
+	{ WEFT_CCI_GET_PORT_STATE, FM_OF_SWITCH, true, fm_put_ports, fm_got_ports },
+	{ WEFT_CCI_GET_LINK_PARTNER_INFO, FM_OF_SWITCH, true, fm_put_partners, fm_got_partners },
+	{ WEFT_CCI_GET_PID_TARGETS, FM_OF_SWITCH, false, fm_put_targets, fm_got_targets },
+	{ WEFT_CCI_GET_DRT, FM_OF_SWITCH, false, fm_put_drt, fm_got_drt },
+	{ WEFT_CCI_GET_RGT, FM_OF_SWITCH, false, fm_put_groups, fm_got_groups },
+	{ WEFT_CCI_IDENTIFY_GFD, FM_OF_GFD, false, component_put_nothing, fm_got_gfd },
+	{ WEFT_CCI_GET_DC_REGIONS, FM_OF_GFD, false, fm_put_regions, fm_got_regions },
+	{ WEFT_CCI_GET_EXTENTS, FM_OF_GFD, false, fm_put_extents, fm_got_extents },
+	{ WEFT_CCI_GET_SAT, FM_OF_GFD, false, fm_put_sat, fm_got_sat },
+	{ WEFT_CCI_GET_HOST_MEMORY, FM_OF_HOST, false, component_put_nothing, fm_got_host },
 };
 const unsigned int fm_n_steps = WEFT_ARRAY_SIZE(fm_steps);
 
 static bool
 component_takes_step(const struct fm_component *c, const struct fm_step *s)
 {
-	return (!c->is_poll || s->is_poll) && (!s->is_switch || c->kind == WEFT_TOPO_SWITCH) &&
-	       (!s->is_gfd || c->kind == WEFT_TOPO_GFD);
+	static const uint8_t kind[] = { [FM_OF_SWITCH] = WEFT_TOPO_SWITCH,
+		[FM_OF_GFD] = WEFT_TOPO_GFD,
+		[FM_OF_HOST] = WEFT_TOPO_HOST };
+
+	return (!c->is_poll || s->is_poll) && (s->of == FM_OF_ALL || kind[s->of] == c->kind);
 }
 
 /* Found state stays until it is read again; nothing is written to the component meanwhile. */
@@ -342,7 +348,7 @@ component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, u
 	if (c->state != WEFT_FM_ABSENT)
 		fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
 			weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
-	if (!is_write && fm_steps[c->step].is_gfd && rc == WEFT_CCI_UNSUPPORTED) {
+	if (!is_write && fm_steps[c->step].of == FM_OF_GFD && rc == WEFT_CCI_UNSUPPORTED) {
 		component_has_no_memory(fm, c);
 		return;
 	}
@@ -399,6 +405,30 @@ component_answer(struct weft_fm *fm, struct fm_component *c, const struct weft_c
 	}
 }
 
+/* An access that a GFD refused: an event a second, and how many there were besides. */
+static void
+component_report(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_enhanced_event_req r;
+
+	if (weft_cci_get_enhanced_event_req(&r, b, len) != 0 || r.type != FM_REPORT_ACCESS)
+		return;
+	if (fm->now_ns < c->report_ns) {
+		c->n_reports++;
+		return;
+	}
+	fm_event(fm, WEFT_FM_EVENT_ACCESS, c, WEFT_CCI_ENHANCED_EVENT,
+		"PID 0x%03x was refused at 0x%llx: %s (%u reports more since the last line)",
+		r.rpid, (unsigned long long)r.hpa,
+		(r.trig & FM_REPORT_DECODE) != 0  ? "no decoder has it"
+		: (r.trig & FM_REPORT_GROUP) != 0 ? "the memory is in no group"
+		: (r.trig & FM_REPORT_SAT) != 0   ? "the group is closed to it"
+						  : "a snoop has no way",
+		c->n_reports);
+	c->n_reports = 0;
+	c->report_ns = fm->now_ns + FM_REPORT_NS;
+}
+
 void
 weft_fm_answer(struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len, uint64_t now_ns)
 {
@@ -418,6 +448,8 @@ weft_fm_answer(struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len
 		component_answer(fm, c, &h, msg + WEFT_CCI_HDR, h.len);
 	} else if (h.opcode == WEFT_CCI_EVENT_NOTIFICATION) {
 		c->is_dirty = true;
+	} else if (h.opcode == WEFT_CCI_ENHANCED_EVENT) {
+		component_report(fm, c, msg + WEFT_CCI_HDR, h.len);
 	}
 }
 
@@ -468,6 +500,8 @@ fm_component_free(struct fm_component *c)
 	}
 	free(c->sw);
 	free(c->gfd);
+	free(c->host);
 	c->sw = NULL;
 	c->gfd = NULL;
+	c->host = NULL;
 }

@@ -26,6 +26,7 @@ static const char *const fm_event_words[] = {
 	[WEFT_FM_EVENT_DRAIN] = "drain",
 	[WEFT_FM_EVENT_PIDS] = "pids",
 	[WEFT_FM_EVENT_WRITE] = "write",
+	[WEFT_FM_EVENT_ACCESS] = "access",
 	[WEFT_FM_EVENT_CONVERGED] = "converged",
 };
 
@@ -203,10 +204,18 @@ fm_copy_component(struct fm_component *c)
 {
 	struct fm_switch *sw = c->sw;
 	struct fm_gfd *gfd = c->gfd;
+	struct fm_told *host = c->host;
 
 	c->req.is_out = c->is_poll = false;
 	c->sw = NULL;
 	c->gfd = NULL;
+	c->host = NULL;
+	if (host != NULL) {
+		c->host = malloc(sizeof(*host));
+		if (c->host == NULL)
+			return false;
+		*c->host = *host;
+	}
 	if (sw != NULL) {
 		c->sw = calloc(1, sizeof(*sw));
 		if (c->sw == NULL)

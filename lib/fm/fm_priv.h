@@ -18,13 +18,25 @@
 #define FM_NONSENSE 3 /* answers before quarantine */
 
 /* Values of fields of fabric.md section 4.6. */
-enum fm_component_type { FM_COMPONENT_SWITCH = 0, FM_COMPONENT_GFD = 4 }; /* 0001h */
+enum fm_component_type {
+	FM_COMPONENT_SWITCH = 0,
+	FM_COMPONENT_GFD = 4,
+	FM_COMPONENT_HOST = 0x80
+}; /* 0001h; the last is ours */
 enum fm_port_state { FM_PORT_USP = 4 }; /* 5101h, low four bits */
 enum fm_port_mode { FM_MODE_PBR = 5 };
 enum fm_ltssm { FM_LTSSM_L0 = 4 };
 enum fm_claim { FM_CLAIM_PRIMARY = 0, FM_CLAIM_CHANGE_PID = 2 }; /* 0701h */
 enum fm_assign { FM_ASSIGN = 0, FM_ASSIGN_CLEAR = 1 }; /* 5704h */
 enum fm_capacity { FM_ADD_PRESCRIPTIVE = 2, FM_RELEASE_PRESCRIPTIVE = 1, FM_RELEASE_WIPE = 0x20 };
+
+#define FM_REPORT_NS UINT64_C(1000000000) /* between events about refused accesses of one GFD */
+enum fm_report { /* 0107h: type, and bits of trigger */
+	FM_REPORT_ACCESS = 2,
+	FM_REPORT_DECODE = 1,
+	FM_REPORT_GROUP = 4,
+	FM_REPORT_SAT = 8
+};
 
 /* One port, as 5101h and 5702h say. */
 struct fm_port {
@@ -73,6 +85,18 @@ struct fm_gfd {
 	uint32_t *sat; /* WEFT_PIDS rows */
 };
 
+/* Memory of a host, by the PIDs of GFDs. */
+struct fm_memory {
+	unsigned int n;
+	struct weft_cci_host_extent row[WEFT_FM_HOST_EXTENTS];
+};
+
+struct fm_told {
+	bool is_told; /* it was told anything */
+	struct fm_memory told; /* what it has, as far as it knows */
+	struct fm_memory announced; /* what it expects beside that, as far as we know */
+};
+
 /* What is out, or is to be sent again. */
 struct fm_request {
 	bool is_out, is_write, is_held; /* held: to be sent at at_ns */
@@ -103,6 +127,9 @@ struct fm_component {
 	struct fm_request req;
 	struct fm_switch *sw;
 	struct fm_gfd *gfd;
+	struct fm_told *host;
+	uint64_t report_ns; /* no event about refused accesses before */
+	unsigned int n_reports; /* that were none */
 };
 
 /* A host that a port of a switch leads to. */
@@ -143,10 +170,12 @@ struct weft_fm {
 /* What a step makes of an answer. */
 enum fm_got { FM_GOT_ALL, FM_GOT_PART, FM_GOT_OTHER /* the component's state was changed */ };
 
+enum fm_step_of { FM_OF_ALL, FM_OF_SWITCH, FM_OF_GFD, FM_OF_HOST };
+
 /* Reading a component: one command. */
 struct fm_step {
 	uint16_t opcode;
-	bool is_switch, is_gfd; /* of these; neither: of all */
+	uint8_t of; /* enum fm_step_of */
 	bool is_poll; /* also later, again and again */
 	int (*put)(struct weft_fm *fm, struct fm_component *c, uint8_t *b); /* length; -1: skip */
 	int (*got)(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
@@ -174,6 +203,11 @@ int fm_put_extents(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_extents(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 int fm_put_sat(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_sat(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
+/* hosts.c */
+int fm_got_host(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
+void fm_apply_host(struct fm_component *c, const uint8_t *b, size_t len);
+/* reconcile_gfd.c: whether the GFD's group has all of an extent. */
+bool fm_is_covered(const struct fm_gfd *g, const struct weft_fm_extent *x);
 /* steps_gfd.c: room for one more extent. */
 int fm_add_extent(struct fm_gfd *g, const struct weft_fm_extent *e);
 
@@ -228,6 +262,9 @@ unsigned int fm_close_rights(struct weft_fm *fm);
 unsigned int fm_open_rights(struct weft_fm *fm);
 unsigned int fm_release_extents(struct weft_fm *fm);
 unsigned int fm_add_extents(struct weft_fm *fm);
+unsigned int fm_tell_less(struct weft_fm *fm); /* hosts.c, as the next two */
+unsigned int fm_announce(struct weft_fm *fm);
+unsigned int fm_tell_more(struct weft_fm *fm);
 unsigned int fm_clear_pids(struct weft_fm *fm);
 unsigned int fm_number_components(struct weft_fm *fm);
 unsigned int fm_assign_pids(struct weft_fm *fm);

@@ -43,7 +43,7 @@ graph_is_wanted(const struct weft_fm *fm, const struct fm_component *c)
 {
 	const struct weft_fm_node *n;
 
-	if (!fm_is_usable(c))
+	if (!fm_is_usable(c) || c->kind == WEFT_TOPO_HOST)
 		return false;
 	n = fm_intent_of(fm, c->path);
 	return n == NULL || (!n->is_drained && n->kind == c->kind);

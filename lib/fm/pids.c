@@ -24,9 +24,12 @@ static const uint16_t pid_last = 0xffe;
 const struct weft_fm_node *
 fm_intent_of(const struct weft_fm *fm, uint32_t path)
 {
-	for (unsigned int i = 0; i < fm->intent->n_nodes; i++)
-		if (fm->intent->node[i].path == path)
-			return &fm->intent->node[i];
+	for (unsigned int i = 0; i < fm->intent->n_nodes; i++) {
+		const struct weft_fm_node *n = &fm->intent->node[i];
+
+		if (n->path == path || (n->has_agent && n->agent_path == path))
+			return n;
+	}
 	return NULL;
 }
 

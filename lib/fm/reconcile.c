@@ -116,14 +116,17 @@ reconcile_routes(struct weft_fm *fm)
 }
 
 static unsigned int (*const reconcile_phases[])(struct weft_fm *fm) = {
+	fm_tell_less,
 	fm_close_rights,
 	fm_number_components,
 	fm_clear_pids,
 	fm_assign_pids,
 	reconcile_routes,
 	fm_release_extents,
+	fm_announce,
 	fm_add_extents,
 	fm_open_rights,
+	fm_tell_more,
 };
 
 /* A component that has not yet been there is waited for: it may be a part of every route. */

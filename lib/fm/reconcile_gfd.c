@@ -72,6 +72,12 @@ gfd_is_covered(const struct weft_fm_extent *list, uint32_t n, const struct weft_
 	return !gfd_uncovered(list, n, x, &from, &piece);
 }
 
+bool
+fm_is_covered(const struct fm_gfd *g, const struct weft_fm_extent *x)
+{
+	return gfd_is_covered(g->extent, g->n_extents, x);
+}
+
 static int
 gfd_region_of(const struct fm_gfd *g, const struct weft_fm_extent *e)
 {

@@ -12,8 +12,9 @@
  *   3. Desired state is the intent, plus PIDs by section 2.1 for nodes that have none there.
  *   4. What is sent next follows from found and desired state alone. A manager that ends anywhere
  *      leaves nothing that the next one, with the same UUID, does not read back.
- *   5. Order: rights that go, PIDs, routes (weft_fm_routes.h), capacity, rights that come. A right
- *      is opened only to a PID that nobody else holds, and only over capacity that is as desired.
+ *   5. Order: hosts told of what goes, rights that go, PIDs, routes (weft_fm_routes.h), capacity,
+ *      hosts told of what is to come, rights that come, hosts told that they have it. A right is
+ *      opened only to a PID that nobody else holds, and only over capacity that is as desired.
  *   6. A component is left alone if another manager owns it, if its identity is also another's, or
  *      once it has answered nonsense three times.
  *
@@ -29,6 +30,7 @@ WEFT_BEGIN_DECLS
 
 #define WEFT_FM_NO_PATH UINT32_MAX
 #define WEFT_FM_NO_PID 0xFFF
+#define WEFT_FM_HOST_EXTENTS 51 /**< of one host: what a message to it holds */
 #define WEFT_FM_PID 0x001 /**< of the manager, where the caller has no other */
 
 /** Carry a request; the answer comes by weft_fm_answer(). 0, or -errno if nobody is there. */
@@ -49,6 +51,7 @@ enum weft_fm_event_kind {
 	WEFT_FM_EVENT_DRAIN, /**< routes change in a way that needs a drain */
 	WEFT_FM_EVENT_PIDS, /**< no PID is left */
 	WEFT_FM_EVENT_WRITE, /**< a command that changes something is sent */
+	WEFT_FM_EVENT_ACCESS, /**< a GFD reports accesses that it refused (0107h) */
 	WEFT_FM_EVENT_CONVERGED /**< found state is desired state, as far as components are there */
 };
 
@@ -84,6 +87,8 @@ struct weft_fm_node {
 	bool is_drained; /**< no route leads through it, or to it */
 	uint16_t pid; /**< WEFT_FM_NO_PID: any */
 	uint32_t path; /**< switch, GFD; WEFT_FM_NO_PATH for a host */
+	bool has_agent; /**< host: it is told by agent_path what memory it has */
+	uint32_t agent_path;
 	uint32_t at_path; /**< host: path of its switch */
 	uint8_t at_port; /**< host: port there */
 	uint8_t n_at; /**< as struct weft_topo_graph_node */

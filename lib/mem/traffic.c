@@ -565,6 +565,9 @@ weft_traffic_change(struct weft_traffic *t, const struct weft_traffic_change *c)
 						      ~(1u << WEFT_EXPECT_READ_ONLY)));
 		u->expect = to->after;
 		u->dpid = to->dpid;
+		for (unsigned int k = 0; to->is_wiped && k < t->cfg.unit_lines; k++)
+			(void)weft_line_state_forget(
+				&u->line[k], t->cfg.run, WEFT_LINE_LOST_PARTLY);
 	}
 	return 0;
 }

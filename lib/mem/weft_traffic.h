@@ -89,6 +89,7 @@ struct weft_traffic_unit_change {
 	uint8_t before; /**< enum weft_expect by what is in force until then */
 	uint8_t after; /**< and from then on */
 	uint16_t dpid; /**< who answers */
+	bool is_wiped; /**< since this source had it last, as far as is known */
 };
 
 /** A change of rights while a source is at work. */

@@ -261,7 +261,8 @@ struct node_source {
 	struct source_lines lines;
 	/* set by the control thread; NULL again once it is taken */
 	const struct weft_traffic_change *change;
-	bool is_changing; /* it waits for open requests */
+	bool is_changing; /* it waits for open requests, or for a manager */
+	bool may_begin; /* set by the control thread, where a manager says what there is to use */
 };
 
 /*

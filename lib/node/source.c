@@ -151,6 +151,8 @@ source_make(struct weft_node *n, struct weft_traffic_cfg *cfg, struct node_sourc
 	if (*size != 0)
 		mem = node_alloc(n, *size);
 	s->traffic = mem == NULL ? NULL : weft_traffic_init(mem, cfg, r);
+	s->may_begin = t->access.management == WEFT_TOPO_MANAGED_BY_FILE;
+	s->is_changing = !s->may_begin;
 	node_free(n, segment);
 	node_free(n, target);
 	return s->traffic != NULL;
@@ -221,6 +223,9 @@ source_change_units(struct weft_node *n, const struct node_source *s, const stru
 
 		u->before = (uint8_t)s->lines.expect(n, now, hpa, &u->dpid);
 		u->after = (uint8_t)s->lines.expect(n, next, hpa, &u->dpid);
+		/* What a manager gives was wiped when it was taken, if it ever was. */
+		u->is_wiped = next->access.management == WEFT_TOPO_MANAGED_BY_FM &&
+		              u->before != WEFT_EXPECT_DATA && u->after == WEFT_EXPECT_DATA;
 		is_changed |= u->before != u->after;
 	}
 	return is_changed;
@@ -305,13 +310,25 @@ weft_node_is_changing(const struct weft_node *n)
 	return source_is_changing(load_source(n)) || source_is_changing(uio_source(n));
 }
 
+void
+weft_node_begin_load(struct weft_node *n)
+{
+	struct node_source *const of[] = { load_source(n), uio_source(n) };
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(of); i++)
+		if (of[i] != NULL)
+			__atomic_store_n(&of[i]->may_begin, true, __ATOMIC_RELEASE);
+}
+
 bool
 source_may_begin(struct node_source *s)
 {
 	const struct weft_traffic_change *c = __atomic_load_n(&s->change, __ATOMIC_ACQUIRE);
 
-	s->is_changing = c != NULL && weft_traffic_change(s->traffic, c) != 0;
-	if (c != NULL && !s->is_changing)
+	const bool waits = c != NULL && weft_traffic_change(s->traffic, c) != 0;
+
+	if (c != NULL && !waits)
 		__atomic_store_n(&s->change, NULL, __ATOMIC_RELEASE);
+	s->is_changing = waits || !__atomic_load_n(&s->may_begin, __ATOMIC_ACQUIRE);
 	return !s->is_changing;
 }

@@ -33,7 +33,7 @@ tables_is_requester(const struct weft_topo_node *n)
 
 /*
  * Strike from GMV the GFDs of which a host may reach no memory. A GFD decodes all segments, to
- * verify DPIDs.
+ * verify DPIDs. Where a manager gives out memory, GFDs alone decide who has it.
  */
 static int
 tables_strike_gfds(struct weft_edge *e, const struct weft_topo *t, uint16_t node)
@@ -42,7 +42,7 @@ tables_strike_gfds(struct weft_edge *e, const struct weft_topo *t, uint16_t node
 	const struct weft_topo_node *from = &t->node[node];
 	int rc = 0;
 
-	if (from->kind == WEFT_TOPO_GFD)
+	if (from->kind == WEFT_TOPO_GFD || t->access.management == WEFT_TOPO_MANAGED_BY_FM)
 		return 0;
 	for (unsigned int i = 0; i < t->access.n_ranges; i++) {
 		const uint16_t gfd = t->access.range[i].gfd;

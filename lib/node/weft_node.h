@@ -612,6 +612,12 @@ void weft_node_change_free(const struct weft_node *n, struct weft_node_change *c
 void weft_node_change(struct weft_node *n, struct weft_node_change *c);
 bool weft_node_is_changing(const struct weft_node *n);
 
+/**
+ * Let the node's load begin, which waits where a manager gives out memory: it has said
+ * what the node has. Control thread.
+ */
+void weft_node_begin_load(struct weft_node *n);
+
 #define WEFT_NODE_MARKS 64 /**< that may wait; a power of two */
 
 /**

@@ -139,9 +139,12 @@ resolve_gfd_decode(const struct weft_topo *t, uint64_t hpa, struct weft_resolve 
 	return true;
 }
 
+/* Where a manager gives out memory, GFDs alone decide who has it. */
 static bool
 resolve_edge_allows(const struct weft_topo *t, unsigned int from, unsigned int gfd)
 {
+	if (t->access.management == WEFT_TOPO_MANAGED_BY_FM)
+		return true;
 	for (unsigned int i = 0; i < t->access.n_ranges; i++)
 		if (t->access.range[i].gfd == gfd &&
 			(t->node[from].access >> t->access.range[i].group & 1) != 0)

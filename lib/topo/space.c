@@ -4,7 +4,8 @@
 /*
  * The address space and who may reach what (fabric.md sections 1.2 to 1.7 and 2.4): segments take
  * memory of their GFDs in file order, groups name ranges of it, hosts name groups. A file that says
- * nothing of it gets a segment for each GFD and a group of everything.
+ * nothing of it gets a segment for each GFD and a group of everything, unless a manager gives
+ * memory out: then nobody has any.
  */
 
 #include <errno.h>
@@ -357,7 +358,7 @@ space_make_groups(struct topo_load *l)
 		calloc((size_t)t->access.n_ranges + t->n_gfds + 1u, sizeof(*t->access.range));
 	if (t->access.group == NULL || t->access.range == NULL)
 		return -ENOMEM;
-	if (l->line_of[ROOT_GROUPS] == 0)
+	if (l->line_of[ROOT_GROUPS] == 0 && t->access.management == WEFT_TOPO_MANAGED_BY_FILE)
 		space_plain_groups(t);
 	for (unsigned int i = 0; l->line_of[ROOT_GROUPS] != 0 && i < t->access.n_groups && rc == 0;
 		i++)
@@ -376,7 +377,8 @@ space_grant(struct topo_load *l, unsigned int i)
 	const struct topo_value *value = l->tree.value;
 
 	if (l->node[i].line_of[NODE_ACCESS] == 0) {
-		t->node[i].access = UINT64_MAX >> (WEFT_TOPO_GROUPS - t->access.n_groups);
+		if (t->access.n_groups != 0)
+			t->node[i].access = UINT64_MAX >> (WEFT_TOPO_GROUPS - t->access.n_groups);
 		return 0;
 	}
 	topo_where(l, "nodes[%u].access", i);
@@ -403,7 +405,9 @@ topo_space(struct topo_load *l)
 	if (rc == 0)
 		rc = space_make_groups(l);
 	l->t.map.is_default = l->line_of[ROOT_SEGMENTS] == 0 && l->line_of[ROOT_GROUPS] == 0 &&
-	                      l->line_of[ROOT_SEGMENT_SIZE] == 0 && l->line_of[ROOT_BINDINGS] == 0;
+	                      l->line_of[ROOT_SEGMENT_SIZE] == 0 &&
+	                      l->line_of[ROOT_BINDINGS] == 0 &&
+	                      l->t.access.management == WEFT_TOPO_MANAGED_BY_FILE;
 	for (unsigned int i = 0; i < l->t.n_nodes; i++)
 		if (l->t.node[i].kind >= WEFT_TOPO_DEVICE)
 			l->t.map.is_default = false;

@@ -23,8 +23,8 @@
  * What hosts and devices send is no part of it: see weft_load.h.
  *
  * Thread rule for the whole file: a loaded topology is never written again but for
- * weft_load_open() and weft_topo_client_is(), before others see it; any thread may read it until
- * one thread frees it.
+ * weft_load_open(), weft_topo_client_is() and weft_topo_set_memory(), before others see it; any
+ * thread may read it until one thread frees it.
  */
 #ifndef WEFT_TOPO_H
 #define WEFT_TOPO_H
@@ -64,10 +64,11 @@ enum weft_topo_routing {
 	WEFT_TOPO_ROUTING_RISING
 };
 
-/** Who writes the tables of switches. */
+/** Who writes the tables of switches, and gives out the memory of GFDs. */
 enum weft_topo_management {
 	WEFT_TOPO_MANAGED_BY_FILE,
-	WEFT_TOPO_MANAGED_BY_FM /**< a fabric manager, by CCI: they start empty */
+	/** a fabric manager, by CCI: they start empty, and memory is nobody's until it gives it */
+	WEFT_TOPO_MANAGED_BY_FM
 };
 
 /** Words of weft_topo_management. */
@@ -476,6 +477,9 @@ int weft_topo_check_change(const struct weft_topo *now, const struct weft_topo *
 int weft_topo_check_mixed_routes(const struct weft_topo *now, const struct weft_topo *next,
 	const char *file, struct weft_topo_error *err);
 
+/** A copy in *@p out, the caller's to free. 0, or -ENOMEM. */
+int weft_topo_copy(struct weft_topo **out, const struct weft_topo *t);
+
 /** Free a topology. NULL is allowed. */
 void weft_topo_free(struct weft_topo *t);
 
@@ -662,6 +666,22 @@ weft_topo_client_is(struct weft_topo *t, uint32_t client, uint32_t id)
 {
 	t->attach.client[client].id = id;
 }
+
+/** Memory of a GFD that a host has from a fabric manager. */
+struct weft_topo_grant {
+	uint16_t host, gfd; /**< nodes */
+	uint8_t group; /**< below WEFT_TOPO_FM_GROUPS; it is the same memory for all hosts */
+	uint64_t base, size; /**< as those of a range */
+};
+
+/**
+ * Say which memory hosts have, in place of what the file says of groups and access. Before anybody
+ * else sees the topology.
+ *
+ * @return 0; -EINVAL for a node, group or range that cannot be; -E2BIG; -ENOMEM. Then nothing has
+ *         changed
+ */
+int weft_topo_set_memory(struct weft_topo *t, const struct weft_topo_grant *grant, size_t n);
 
 /** Word for rights: "none", "r", "w", "rw". Constant. */
 const char *weft_topo_rights_word(unsigned int rights);

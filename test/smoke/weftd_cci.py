@@ -3,7 +3,8 @@
 """A manager of a live fabric by the CCI sockets of weftd: weftd_cci.py FOLDER flip SECONDS TABLES | fill TABLES | gfd.
 
 flip reads the tables of all switches into the file TABLES, and then sends the traffic of h0 and g0 by one
-way and the other, in turn. fill writes them to switches that have none. gfd gives and takes memory of g0 and
+way and the other, in turn. fill writes them to switches that have
+none, and gives the memory of g0 to h0. gfd gives and takes memory of g0 and
 listens to its reports. See weftd_cci_test.sh.
 """
 
@@ -137,6 +138,28 @@ def gfd(folder):
             sys.exit('a report says %s' % r.hex())
 
 
+def give_memory(folder):
+    """The memory of g0, which is nobody's, to h0: announced, opened, said to be there."""
+    g, h = Component(folder, 'g0'), Component(folder, 'h0')
+    for c, pid in ((g, GFD), (h, HOST)):
+        c.must(0x0701, bytes((0,)) + struct.pack('<H', FM) + UUID + struct.pack('<H', pid))
+    row = struct.pack('<HBBQQ', GFD, 3, 0, 0, 1 << 20)
+    if h.must(0xC100) != bytes(4):
+        sys.exit('a host has memory that nobody gave it')
+    h.must(0xC101, bytes((0, 0, 1, 0)) + row[:2] + bytes((31,)) + row[3:], rc=2)
+    h.must(0xC101, bytes((0, 0, 2, 0)) + row, rc=2)
+    h.must(0xC101, bytes((0, 0, 1, 0)) + row[:12] + struct.pack('<Q', 2 << 20), rc=2)
+    h.must(0xC101, struct.pack('<BBHHBBQQ', 0, 0, 1, 0x999, 3, 0, 0, 4096), rc=2)
+    h.must(0xC101, bytes((1, 0, 1, 0)) + row)
+    if h.must(0xC100) != bytes(4):
+        sys.exit('what is announced is said to be there')
+    g.must(0x4907, capacity(3, 1, 1 << 20))
+    g.must(0x490D, struct.pack('<HHI', 1, HOST, 1 << 3))
+    h.must(0xC101, bytes((0, 0, 1, 0)) + row)
+    if h.must(0xC100) != bytes((1, 0, 1, 0)) + row:
+        sys.exit('a host does not have what it was told')
+
+
 def main():
     folder, verb = sys.argv[1:3]
     if verb == 'gfd':
@@ -153,6 +176,7 @@ def main():
             if any(s.drt()):
                 sys.exit('%s: expected an empty table' % name)
             s.set_drt(0, bytes.fromhex(tables[name]))
+        give_memory(folder)
         return
     with open(sys.argv[4], 'w', encoding='utf-8') as f:
         json.dump({name: s.drt().hex() for name, s in switches.items()}, f)

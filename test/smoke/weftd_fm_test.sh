@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Live switches with empty tables become a working fabric by weft-fm alone, and when the switch of one of two ways is
-# killed, traffic goes on by the other: nothing is lost, nothing is wrong.
+# Live switches with empty tables, and GFDs whose memory is nobody's, become a working fabric by weft-fm alone: traffic
+# runs on memory that the manager gave, and is refused on all other. When the switch of one of two ways is killed, traffic
+# goes on by the other: nothing is lost, nothing is wrong.
 . "$(dirname "$0")/lib.sh"
 export XDG_RUNTIME_DIR=$work
 unset WEFT_SOCKET
@@ -34,8 +35,8 @@ $(for s in s1 s2; do for i in 1 2 3; do echo "  - {a: s0, b: $s, driver: memif}"
 	  - {a: s3, b: g1, driver: ring}
 	  - {a: s3, b: g2, driver: ring}
 	workloads:
-	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 60000}
-	  - {on: h1, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 60000}
+	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, lines: 512, timeout_ms: 60000}
+	  - {on: h1, kind: mem, requests: 1000000000, outstanding: 16, lines: 512, timeout_ms: 60000}
 	Y
 }
 lab >lab.yaml
@@ -50,7 +51,7 @@ for nodes in h0,h1,s0,s3,g0,g1,g2 s1 s2; do
 	daemon[$name]=$!
 	pids+=($!)
 done
-for s in s0 s1 s2 s3 g0 g1 g2; do
+for s in s0 s1 s2 s3 g0 g1 g2 h0 h1; do
 	wait_for 60 test -S "weft/cci-$s.sock"
 done
 
@@ -74,6 +75,43 @@ all_up() { ctl show connections --json | json /dev/stdin '1 / (len(o) == 12 and 
 wait_for 60 all_up
 moves() { ctl show connections --node h0 --json | json /dev/stdin '1 / all(c["sent_per_s"] > 0 and c["delivered_per_s"] > 0 for c in o)' >/dev/null; }
 wait_for 60 moves
+# Nobody has memory yet; then those have it to whom it is given, and others hear of refusals.
+same 'memory at first' '0 0' "$(ctl fm show memory --json | json /dev/stdin 'len(o)') $(ctl fm show extents --json | json /dev/stdin 'len(o)')"
+ctl --node h0 mem read g0 0 16 >/dev/null 2>&1 && die "memory that nobody gave is read"
+there() { ctl fm show memory --json | json /dev/stdin "1 / (len(o) == $1 and all(m['state'] == 'there' for m in o))" >/dev/null; }
+plan=$(ctl fm mem create --host h0 --size 1M --gfd g0 --plan --json | json /dev/stdin '",".join(c["node"] + ":" + c["command"] for c in o)')
+same 'plan' 'h0:Set Host Memory,g0:GFD Dynamic Capacity Add,g0:Set GFD SAT Entry,h0:Set Host Memory' "$plan"
+same 'memory after a plan' 0 "$(ctl fm show memory --json | json /dev/stdin 'len(o)')"
+same 'created' "('mem0', 1048576, ['h0'], [('g0', 0)])" "$(ctl fm mem create --host h0 --size 1M --gfd g0 --json |
+	json /dev/stdin "o['name'], o['size'], o['hosts'], [(e['gfd'], e['dpa']) for e in o['extents']]")"
+# Killed in the middle of that, the next manager goes on.
+ctl fm mem create other --hosts h0,h1 --size 512K --gfd g1 >/dev/null
+kill -KILL $fm
+wait $fm 2>/dev/null || true
+"$app/weft-fm" --topology lab.yaml --store sqlite:lab.db >>fm.log 2>>fm.err &
+fm=$!
+pids+=($fm)
+wait_for 60 there 2
+wait_for 30 grep -q '^access g[012]: ' fm.log
+ctl fm mem share mem0 --hosts h1 >/dev/null
+ctl fm mem grow mem0 --size 512K --json | json /dev/stdin "1 / (o['size'] == 1536 << 10)" >/dev/null || die grow
+wait_for 60 there 2
+echo "hello fabric" | ctl --node h0 mem write g0:1M+4K 0 || die "given memory cannot be written"
+wait_for 10 moves
+# What is taken is wiped before the next has it.
+ctl fm mem release other >/dev/null
+ctl fm mem create next --host h0 --size 1M --gfd g1 >/dev/null
+wait_for 60 there 2
+same 'extents' "[('g0', 0, 1048576), ('g0', 1048576, 524288), ('g1', 0, 1048576)]" "$(ctl fm show extents --json |
+	json /dev/stdin "[(e['gfd'], e['dpa'], e['size']) for e in o]")"
+same 'hello' 'hello fabric' "$(ctl --node h1 mem read g0:1M+4K 0 12 --out -)"
+refuses 'expected what is free' "$app/weftctl" fm mem create --host h0 --size 8M --gfd g2
+refuses 'expected names of hosts' "$app/weftctl" fm mem create --host g0 --size 1M --gfd g2
+refuses 'expected a memory' "$app/weftctl" fm mem release nonesuch
+refuses 'as many ways as a segment' "$app/weftctl" fm mem create --host h0 --size 1M --gfd g2 --interleave 2
+refuses 'expected a multiple of 4096' "$app/weftctl" fm mem create --host h0 --size 1000 --gfd g2
+ctl fm history --json | json /dev/stdin "1 / any(r['why'] == 'mem share' and r['who'].startswith('uid') for r in o)" >/dev/null ||
+	die "the log of changes does not know who shared"
 same 'the way' 'h0 > s0 > s. > s3 > g1' "$(ctl fm path h0 g1 | sed 's/s[12]/s./')"
 
 # Of three equal links, which a group names, each has the traffic of a GFD.
@@ -95,5 +133,9 @@ wait "${daemon[h0]}" || die "weftd ended with $?"
 for h in 0 1; do
 	same "h$h: mismatches, lost" '0 0' "$(json h0.json "'%d %d' % tuple(o['nodes'][$h]['traffic'][k] for k in ('mismatches', 'lost'))")"
 	json h0.json "1 / (o['nodes'][$h]['traffic']['verified'] > 0)" >/dev/null || die "h$h read nothing"
+	json h0.json "1 / (o['nodes'][$h]['traffic']['refused'] > 0)" >/dev/null || die "h$h was refused nothing"
 done
+json h0.json "1 / all(n['access']['sat'] + n['access']['group'] > 0 for n in o['nodes'] if n['name'].startswith('g'))" >/dev/null ||
+	die "GFDs do not count what they refuse"
+json h0.json "1 / (o['cci']['reports'] > 0)" >/dev/null || die "no report of an access that was refused"
 echo 'a manager makes a fabric of switches and keeps it one'

@@ -148,6 +148,8 @@ step_as(enum weft_expect as)
 	return m.kind == WEFT_MSG_M2S_RWD;
 }
 
+static bool wipes; /* changes say that memory was wiped */
+
 static int
 change_to(enum weft_expect before, enum weft_expect after)
 {
@@ -156,8 +158,10 @@ change_to(enum weft_expect before, enum weft_expect after)
 
 	assert_int_equal(weft_traffic_units(rig.traffic), LINES);
 	for (unsigned int i = 0; i < LINES; i++)
-		lines[i] =
-			(struct weft_traffic_unit_change){ (uint8_t)before, (uint8_t)after, PID };
+		lines[i] = (struct weft_traffic_unit_change){ .before = (uint8_t)before,
+			.after = (uint8_t)after,
+			.dpid = PID,
+			.is_wiped = wipes };
 	return weft_traffic_change(rig.traffic, &c);
 }
 
@@ -209,6 +213,30 @@ WEFT_TEST(rights_do_not_come_back_by_themselves)
 		step_as(was);
 		assert_int_equal(
 			count(WEFT_TRAFFIC_N_MISMATCHES) + count(WEFT_TRAFFIC_N_FAILED), 1);
+	}
+}
+
+/* Memory that was taken and is given again holds zeros: right if that is said, else stale. */
+WEFT_TEST(memory_that_comes_back_may_have_been_wiped)
+{
+	const struct weft_traffic_cfg cfg = cfg_of(400, 50);
+
+	for (unsigned int i = 0; i < 2; i++) {
+		rig_new(&cfg);
+		for (unsigned int k = 0; k < 200; k++)
+			step_as(WEFT_EXPECT_DATA);
+		assert_int_equal(change_to(WEFT_EXPECT_DATA, WEFT_EXPECT_ONES), 0);
+		/* The tables follow a little later. */
+		for (unsigned int k = 0; k < 20; k++)
+			step_as(WEFT_EXPECT_DATA);
+		for (unsigned int k = 0; k < 20; k++)
+			step_as(WEFT_EXPECT_ONES);
+		memset(rig.mem, 0, sizeof(rig.mem));
+		wipes = i == 0;
+		assert_int_equal(change_to(WEFT_EXPECT_ONES, WEFT_EXPECT_DATA), 0);
+		wipes = false;
+		run_to_end();
+		assert_int_equal(count(WEFT_TRAFFIC_N_MISMATCHES) != 0, i != 0);
 	}
 }
 

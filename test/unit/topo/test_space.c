@@ -6,6 +6,8 @@
  * byte by byte.
  */
 
+#include <errno.h>
+
 #include "topo_test.h"
 
 #include "weft_pbr.h"
@@ -296,6 +298,61 @@ WEFT_TEST(nothing_is_outside_the_segments)
 	assert_int_equal(weft_resolve(t, 1, end - 1, false, &r, hop), 0);
 	assert_int_equal(r.rule, WEFT_RESOLVE_NO_HIT);
 	weft_topo_free(t);
+}
+
+/* Where a manager gives out memory, it is nobody's in the file, and a copy is another topology. */
+WEFT_TEST(memory_is_nobodys_until_a_manager_gives_it)
+{
+	struct weft_topo *t =
+		parse("fabric: x\nmanagement: fm\nnodes:\n"
+		      "  - {name: h0, kind: host, pid: 1}\n  - {name: h1, kind: host, pid: 2}\n"
+		      "  - {name: s, kind: switch, pid: 3}\n"
+		      "  - {name: g, kind: gfd, pid: 4, memory: 1M}\n"
+		      "links:\n  - {a: h0, b: s}\n  - {a: h1, b: s}\n"
+		      "  - {a: s, b: g}\n");
+	const struct weft_topo_grant grant[] = {
+		{ .host = 0, .gfd = 3, .group = 2, .base = 4096, .size = 8192 },
+		{ .host = 1, .gfd = 3, .group = 2, .base = 4096, .size = 8192 },
+		{ .host = 1, .gfd = 3, .group = 30, .base = 65536, .size = 4096 },
+	};
+	struct weft_topo_grant bad = grant[0];
+	struct weft_resolve_hop hop[4];
+	struct weft_resolve r;
+	struct weft_topo *copy;
+
+	assert_false(t->map.is_default);
+	assert_int_equal(weft_resolve(t, 0, weft_topo_fast_base(t), false, &r, hop), 0);
+	assert_int_equal(r.rule, WEFT_RESOLVE_NO_GROUP);
+	assert_int_equal(weft_topo_copy(&copy, t), 0);
+	assert_int_equal(weft_topo_set_memory(copy, grant, 3), 0);
+	assert_int_equal(copy->access.n_ranges, 2);
+	for (uint64_t at = 0; at < 1 << 20; at += 4096)
+		for (unsigned int h = 0; h < 2; h++) {
+			const unsigned int k = at == 4096 || at == 8192 ? 2 : at == 65536 ? 30 : 64;
+			const bool is_open = k == 2 || (k == 30 && h == 1);
+
+			assert_int_equal(
+				weft_resolve(copy, h, weft_topo_fast_base(t) + at, false, &r, hop),
+				0);
+			assert_int_equal(r.rule == WEFT_RESOLVE_ALLOWED, is_open);
+		}
+	assert_int_equal(weft_resolve(t, 0, weft_topo_fast_base(t) + 4096, false, &r, hop), 0);
+	assert_int_equal(r.rule, WEFT_RESOLVE_NO_GROUP);
+	bad.group = WEFT_TOPO_FM_GROUPS;
+	assert_int_equal(weft_topo_set_memory(copy, &bad, 1), -EINVAL);
+	bad = grant[0];
+	bad.gfd = 2;
+	assert_int_equal(weft_topo_set_memory(copy, &bad, 1), -EINVAL);
+	bad = grant[0];
+	bad.base = (1 << 20) - 4096;
+	assert_int_equal(weft_topo_set_memory(copy, &bad, 1), -EINVAL);
+	bad.base = UINT64_MAX - 4095;
+	assert_int_equal(weft_topo_set_memory(copy, &bad, 1), -EINVAL);
+	assert_int_equal(copy->access.n_ranges, 2);
+	weft_topo_free(t);
+	assert_int_equal(weft_topo_set_memory(copy, NULL, 0), 0);
+	assert_int_equal(copy->access.n_ranges, 0);
+	weft_topo_free(copy);
 }
 
 WEFT_TEST(every_rule_has_its_words)

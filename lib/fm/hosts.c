@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Hosts learn what memory they have (C100h, C101h, doc/cci.md). What goes is said before the GFD
+ * closes it; what comes is announced before it is open, for hosts that hold answers against what
+ * they know, and said to be there when it is.
+ */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "fm_priv.h"
+
+#define HOSTS_TOLD 0x01 /* flags of C100h */
+#define HOSTS_ANNOUNCED 0x01 /* flags of C101h */
+
+static bool
+hosts_is_same(const struct weft_cci_host_extent *a, const struct weft_cci_host_extent *b)
+{
+	return a->pid == b->pid && a->grp == b->grp && a->dpa == b->dpa && a->len == b->len;
+}
+
+static bool
+hosts_has(const struct fm_memory *m, const struct weft_cci_host_extent *e)
+{
+	for (unsigned int i = 0; i < m->n; i++)
+		if (hosts_is_same(&m->row[i], e))
+			return true;
+	return false;
+}
+
+/* Whether all of @p a is in @p b. */
+static bool
+hosts_is_within(const struct fm_memory *a, const struct fm_memory *b)
+{
+	for (unsigned int i = 0; i < a->n; i++)
+		if (!hosts_has(b, &a->row[i]))
+			return false;
+	return true;
+}
+
+static void
+hosts_add(struct fm_memory *m, const struct weft_cci_host_extent *e)
+{
+	if (m->n < WEFT_FM_HOST_EXTENTS)
+		m->row[m->n++] = *e;
+}
+
+/* Whether the GFD gives it to the host now. */
+static bool
+hosts_is_open(const struct weft_fm *fm, const struct weft_fm_extent *x, uint16_t pid)
+{
+	const struct fm_component *g = &fm->component[x->path];
+
+	return fm_is_usable(g) && g->gfd != NULL && (g->gfd->sat[pid] >> x->group & 1) != 0 &&
+	       fm_is_covered(g->gfd, x);
+}
+
+/* What a host is to have, and what of it is open. */
+static void
+hosts_want(const struct weft_fm *fm, const struct fm_component *c, struct fm_memory *want,
+	struct fm_memory *open)
+{
+	want->n = open->n = 0;
+	for (uint32_t i = 0; i < fm->intent->n_rights; i++) {
+		const struct weft_fm_right *r = &fm->intent->right[i];
+
+		for (uint32_t k = 0; r->pid == c->want_pid && k < fm->intent->n_extents; k++) {
+			const struct weft_fm_extent *x = &fm->intent->extent[k];
+			const struct weft_cci_host_extent e = {
+				.pid = fm->component[x->path].want_pid,
+				.grp = (uint8_t)x->group,
+				.dpa = x->dpa,
+				.len = x->len,
+			};
+
+			if (x->path != r->path || (r->groups >> x->group & 1) == 0)
+				continue;
+			hosts_add(want, &e);
+			if (hosts_is_open(fm, x, r->pid))
+				hosts_add(open, &e);
+		}
+	}
+}
+
+static unsigned int
+hosts_send(struct weft_fm *fm, struct fm_component *c, const struct fm_memory *m, bool is_announced)
+{
+	uint8_t list[WEFT_FM_HOST_EXTENTS * WEFT_CCI_HOST_EXTENT_LEN];
+	const struct weft_cci_set_host_memory_req req = {
+		.flags = is_announced ? HOSTS_ANNOUNCED : 0, .n = (uint16_t)m->n, .extent = list
+	};
+
+	if (!fm_can_write(fm, c))
+		return 0;
+	for (unsigned int i = 0; i < m->n; i++)
+		weft_cci_put_host_extent(list, i, &m->row[i]);
+	fm_event(fm, WEFT_FM_EVENT_WRITE, c, WEFT_CCI_SET_HOST_MEMORY, "host %s %u extents",
+		is_announced ? "is to expect" : "has", m->n);
+	fm_send(fm, c, WEFT_CCI_SET_HOST_MEMORY,
+		weft_cci_put_set_host_memory_req(fm_payload(c), WEFT_CCI_MAX_PAYLOAD, &req), true);
+	return 1;
+}
+
+/* What it was told and is to have still. */
+static void
+hosts_less(struct weft_fm *fm, const struct fm_component *c, struct fm_memory *less)
+{
+	struct fm_memory want, open;
+
+	hosts_want(fm, c, &want, &open);
+	less->n = 0;
+	for (unsigned int i = 0; i < c->host->told.n; i++)
+		if (hosts_has(&want, &c->host->told.row[i]))
+			hosts_add(less, &c->host->told.row[i]);
+}
+
+unsigned int
+fm_tell_less(struct weft_fm *fm)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
+		struct fm_component *c = &fm->component[i];
+		struct fm_memory less;
+
+		if (!fm_is_usable(c) || c->host == NULL || !fm->intent->has_memory)
+			continue;
+		hosts_less(fm, c, &less);
+		if (less.n < c->host->told.n)
+			n += hosts_send(fm, c, &less, false);
+	}
+	return n;
+}
+
+unsigned int
+fm_announce(struct weft_fm *fm)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
+		struct fm_component *c = &fm->component[i];
+		struct fm_memory want, open;
+
+		/* One that was told nothing yet sends nothing. */
+		if (!fm_is_usable(c) || c->host == NULL || !fm->intent->has_memory ||
+			!c->host->is_told)
+			continue;
+		hosts_want(fm, c, &want, &open);
+		if (!hosts_is_within(&want, &c->host->told) &&
+			!hosts_is_within(&want, &c->host->announced))
+			n += hosts_send(fm, c, &want, true);
+	}
+	return n;
+}
+
+unsigned int
+fm_tell_more(struct weft_fm *fm)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
+		struct fm_component *c = &fm->component[i];
+		struct fm_memory want, open, more;
+
+		if (!fm_is_usable(c) || c->host == NULL || !fm->intent->has_memory)
+			continue;
+		hosts_want(fm, c, &want, &open);
+		/* A GFD that is away may come back: what was told of it stays. */
+		hosts_less(fm, c, &more);
+		for (unsigned int k = 0; k < open.n; k++)
+			if (!hosts_has(&more, &open.row[k]))
+				hosts_add(&more, &open.row[k]);
+		if (!c->host->is_told || !hosts_is_within(&more, &c->host->told))
+			n += hosts_send(fm, c, &more, false);
+	}
+	return n;
+}
+
+void
+fm_apply_host(struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_set_host_memory_req req;
+	struct fm_memory m = { 0 };
+
+	if (weft_cci_get_set_host_memory_req(&req, b, len) != 0)
+		return;
+	for (unsigned int i = 0; i < req.n; i++) {
+		struct weft_cci_host_extent e;
+
+		weft_cci_get_host_extent(req.extent, i, &e);
+		hosts_add(&m, &e);
+	}
+	if ((req.flags & HOSTS_ANNOUNCED) != 0) {
+		c->host->announced = m;
+		return;
+	}
+	c->host->told = m;
+	c->host->announced.n = 0;
+	c->host->is_told = true;
+}
+
+int
+fm_got_host(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_get_host_memory_rsp rsp;
+
+	(void)fm;
+	if (weft_cci_get_get_host_memory_rsp(&rsp, b, len) != 0 || rsp.n > WEFT_FM_HOST_EXTENTS)
+		return -EBADMSG;
+	fm_component_free(c);
+	c->host = calloc(1, sizeof(*c->host));
+	if (c->host == NULL)
+		return -EBADMSG;
+	c->host->is_told = (rsp.flags & HOSTS_TOLD) != 0;
+	for (unsigned int i = 0; i < rsp.n; i++) {
+		struct weft_cci_host_extent e;
+
+		weft_cci_get_host_extent(rsp.extent, i, &e);
+		hosts_add(&c->host->told, &e);
+	}
+	return FM_GOT_ALL;
+}
