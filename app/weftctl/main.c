@@ -46,7 +46,7 @@ static const struct ctl_verb verbs[] = {
 		CTL_BENCH | CTL_JSON, .run = mem_bench },
 	{ "show", "", "WHAT", "daemons, nodes, links and so on, as below",
 		CTL_DAEMONS | CTL_WATCH | CTL_JSON, .run = show_run },
-	{ "top", "", "", "a page that goes with the fabric: load, latency, drops; q ends it",
+	{ "top", "", "", "a live page of nodes: load, latency, drops; q ends it",
 		CTL_DAEMONS | CTL_WATCH, .run = top_run },
 	{ "events", "", "", "what the daemons said last; --follow: and what comes",
 		CTL_DAEMONS | CTL_FOLLOW | CTL_JSON, .run = operate_events },

@@ -104,7 +104,7 @@ same 'routes of s0' "[('g0', 2), ('h0', 0), ('h1', 1)]" "$(ctl show routes --nod
 same 'no keys' "['off']" "$(ctl show keys --node h0 --json | json /dev/stdin '[k["ide"] for k in o]')"
 ctl show lcores --daemon "$b" --json >out
 same 'lcores of one daemon' "{('g0', True)}" "$(json out '{(l["node"], 0 <= l["busy"] <= 1) for l in o}')"
-timeout 60 "$app/weftctl" show drops >out || die 'drops'
+timeout 60 "$app/weftctl" show clients >out || die 'clients'
 same 'a table of nothing' 1 "$(wc -l <out)"
 refuses 'no daemon of this user runs such a node' "$app/weftctl" show nodes --node nonesuch
 refuses 'with that number' "$app/weftctl" show nodes --daemon 1
