@@ -24,13 +24,16 @@ refuses 'expected a terminal; weftctl show nodes --watch 1' "$app/weftctl" top
 refuses "--node h9: no daemon of this user runs such a node" "$app/weftctl" top --node h9
 misused 'seconds of 0.1 to 3600' "$app/weftctl" top --watch 0
 
-mux() { tmux -L "weft-$$" -f /dev/null "$@"; }
+export TMUX_TMPDIR=$work
+server=0 # each terminal has one of its own: one that was told to end may still be there
+mux() { tmux -L "weft-$$-$server" -f /dev/null "$@"; }
 cleanup() { mux kill-server 2>/dev/null || true; }
 # screen PATTERN: what stands there now
 screen() { mux capture-pane -p -t top | grep -qE -- "$1"; }
-# begin [VARIABLE=VALUE...] [-- option...]
+# begin [VARIABLE=VALUE...] COMMAND...: in a terminal of its own
 begin() {
 	mux kill-server 2>/dev/null || true
+	server=$((server + 1))
 	mux new-session -d -s top -x 80 -y 24 "env LC_ALL=C.UTF-8 $* 2>last; echo \"ended \$?, \$(cat last)\"; sleep 100"
 }
 begin "$app/weftctl" top --watch 0.2
