@@ -152,7 +152,7 @@ memory_judge_hosts(const struct memories *s, const struct weft_topo *t, char *er
 		unsigned int n = 0;
 
 		for (uint16_t i = 0; i < t->access.n_ranges; i++)
-			n += access >> t->access.range[i].group & 1;
+			n += (unsigned int)(access >> t->access.range[i].group & 1);
 		for (unsigned int i = 0; i < s->n; i++)
 			n += memory_has_host(&s->m[i], t->host[h]) ? s->m[i].n_extents : 0;
 		if (n > WEFT_FM_HOST_EXTENTS)

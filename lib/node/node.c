@@ -14,8 +14,12 @@
  * while a link is down.
  */
 static const struct weft_node_rules usual[] = {
-	[WEFT_MODE_RXL] = { WEFT_NODE_CREDITS, UINT64_C(5000000000), UINT64_C(10000000), 0 },
-	[WEFT_MODE_CXL] = { WEFT_NODE_CREDITS, UINT64_C(60000000000), 0, UINT64_C(1000000000) },
+	[WEFT_MODE_RXL] = { .credits = WEFT_NODE_CREDITS,
+		.late_write_ns = UINT64_C(5000000000),
+		.losses_ns = UINT64_C(10000000) },
+	[WEFT_MODE_CXL] = { .credits = WEFT_NODE_CREDITS,
+		.late_write_ns = UINT64_C(60000000000),
+		.down_ns = UINT64_C(1000000000) },
 };
 
 bool
