@@ -371,19 +371,32 @@ ops_read_side(fuse_req_t req, const struct node *node, size_t size, off_t off)
 		fuse_reply_buf(req, data, (size_t)n);
 }
 
+/* A copy: when the answer is out the reader may close the file, which frees its text. */
+static void
+ops_read_json(fuse_req_t req, size_t size, off_t off, const char *json)
+{
+	const size_t all = strlen(json), at = (uint64_t)off < all ? (size_t)off : all;
+	const size_t len = all - at < size ? all - at : size;
+	char *text = malloc(len + 1);
+
+	if (text == NULL) {
+		fuse_reply_err(req, ENOMEM);
+		return;
+	}
+	memcpy(text, json + at, len);
+	fuse_reply_buf(req, text, len);
+	free(text);
+}
+
 static void
 ops_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t off, struct fuse_file_info *fi)
 {
 	struct node *node = nodes_get(ino);
-	size_t len, at;
 
 	if (node->kind == NODE_SIDE) {
 		ops_read_side(req, node, size, off);
 	} else if (node->kind == NODE_JSON) {
-		len = strlen(ops_file(fi)->json);
-		at = (uint64_t)off < len ? (size_t)off : len;
-		len -= at;
-		fuse_reply_buf(req, ops_file(fi)->json + at, len < size ? len : size);
+		ops_read_json(req, size, off, ops_file(fi)->json);
 	} else {
 		ops_read_region(req, node, size, (uint64_t)off, ops_file(fi));
 	}
