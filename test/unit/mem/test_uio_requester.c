@@ -298,9 +298,11 @@ change_to(struct world *w, unsigned int target, enum weft_expect before, enum we
 		const unsigned int k = i / (LINES / 4);
 		const enum weft_expect as_is = k == 2 ? WEFT_EXPECT_UR : WEFT_EXPECT_DATA;
 
-		units[i].before = (uint8_t)(k == target ? before : as_is);
-		units[i].after = (uint8_t)(k == target ? after : as_is);
-		units[i].dpid = (uint16_t)(7 + k);
+		units[i] = (struct weft_traffic_unit_change){
+			.before = (uint8_t)(k == target ? before : as_is),
+			.after = (uint8_t)(k == target ? after : as_is),
+			.dpid = (uint16_t)(7 + k),
+		};
 	}
 	w->is_paused = true;
 	while (weft_requester_outstanding(w->r) != 0)
