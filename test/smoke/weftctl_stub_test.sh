@@ -158,12 +158,16 @@ mem cmp g0:0+300000 0 data --json >out && die "an end is none in JSON"
 same "mem cmp --json at an end" "False 300000 g0:0+300000" "$(json out '"%s %d %s" % (o["equal"], o["byte"], o["eof"])')"
 
 # the ways in; this library has no maps
-mem bench r0 --ways --seconds 0.5 --json >out
+# On a busy machine a way may have no turn in its time.
+ways() {
+	mem bench r0 --ways --seconds 0.5 --json >out &&
+		[ "$(json out 'all(r["ns"] > 0 for r in o["ways"][:1] + o["ways"][2:6])')" = True ]
+}
+wait_for 60 ways
 same "ways" "pipe ping-pong, one CPU|pipe ping-pong, two CPUs|TCP ping-pong of 64 B|read of 64 B|read of 4 KiB|read of 64 B, 32 at a time|map: a page that is absent" \
 	"$(json out '"|".join(r["what"] for r in o["ways"])')"
 same "a way that is not there" "this one has no maps" "$(json out 'o["ways"][-1]["not_measured"]')"
-same "times and ratios" True "$(json out 'all(r["ns"] > 0 for r in o["ways"][:1] + o["ways"][2:6]) and
-	abs(o["ways"][3]["ratio"] - o["ways"][3]["ns"] / o["ways"][2]["ns"]) < 1e-6')"
+same "the ratio" True "$(json out 'abs(o["ways"][3]["ratio"] - o["ways"][3]["ns"] / o["ways"][2]["ns"]) < 1e-6')"
 same "limits" "[(3, 0.5, True), (5, 0.2, True)]" "$(json out '[(i, r["limit"], r["met"] == (r["ratio"] <= r["limit"]))
 	for i, r in enumerate(o["ways"]) if "limit" in r]')"
 mem bench r0 --ways --seconds 0.5 >out
