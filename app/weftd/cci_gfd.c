@@ -19,10 +19,6 @@
 #define GFD_REPORT_EVERY_NS UINT64_C(100000000)
 #define GFD_REPORTS_AT_ONCE 16 /* in that time; more are counted and dropped */
 #define GFD_WIPED_NAP_NS 20000
-#define GFD_MODE_PBR 5
-#define GFD_LTSSM_L0 4
-#define GFD_WIDTH 16 /* as ports of switches say it: a link of software has none */
-#define GFD_SPEED 6
 
 static struct node *
 cci_gfd_node(void *component)
@@ -62,20 +58,10 @@ cci_gfd_wipe(void *component, uint64_t dpa, uint64_t len)
 		nanosleep(&nap, NULL);
 }
 
-static void
-cci_gfd_status(void *component, struct weft_cci_get_gfd_status_rsp *s)
+static bool
+cci_gfd_is_up(void *component)
 {
-	const struct node *n = cci_gfd_node(component);
-
-	s->maxw = GFD_WIDTH;
-	s->speeds = 1u << (GFD_SPEED - 1);
-	s->maxs = GFD_SPEED;
-	if (!weft_port_is_up(n->port[0]))
-		return;
-	s->mode = GFD_MODE_PBR;
-	s->negw = GFD_WIDTH;
-	s->curs = GFD_SPEED;
-	s->ltssm = GFD_LTSSM_L0;
+	return weft_port_is_up(cci_gfd_node(component)->port[0]);
 }
 
 static const struct weft_cci_gfd_world cci_gfd_world = {
@@ -83,7 +69,7 @@ static const struct weft_cci_gfd_world cci_gfd_world = {
 	.begin = cci_gfd_begin,
 	.commit = cci_gfd_commit,
 	.wipe = cci_gfd_wipe,
-	.status = cci_gfd_status,
+	.is_up = cci_gfd_is_up,
 };
 
 /* An access failed, and a report is due. On the lcore that serves the GFD. */

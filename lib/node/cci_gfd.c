@@ -7,6 +7,7 @@
  */
 
 #include "cci_gfd_priv.h"
+#include "cci_link.h"
 
 #include <errno.h>
 
@@ -107,13 +108,20 @@ static CCI_GFD_ROW(gfd_identify)
 static CCI_GFD_ROW(gfd_status)
 {
 	const struct weft_cci_gfd *g = arg;
-	struct weft_cci_get_gfd_status_rsp out = { 0 };
+	struct weft_cci_get_gfd_status_rsp out = {
+		.maxw = CCI_LINK_WIDTH, .speeds = CCI_LINK_SPEEDS, .maxs = CCI_LINK_SPEED
+	};
 
 	(void)who;
 	(void)req;
 	if (len != 0)
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
-	g->world->status(g->world_arg, &out);
+	if (g->world->is_up(g->world_arg)) {
+		out.mode = CCI_LINK_MODE_PBR;
+		out.negw = CCI_LINK_WIDTH;
+		out.curs = CCI_LINK_SPEED;
+		out.ltssm = CCI_LINK_LTSSM_L0;
+	}
 	return cci_gfd_sent(weft_cci_put_get_gfd_status_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 

@@ -3,15 +3,12 @@
 
 /* A switch's answers about itself, its ports and their PIDs; tables are cci_switch_tables.c. */
 
+#include "cci_link.h"
 #include "cci_switch_priv.h"
 
 #include <errno.h>
 
-#define PORT_MODE_PBR 5
 #define PORT_MODES_PBR (1u << 4) /* bits of the modes that a port can be in, from mode 1 on */
-#define PORT_WIDTH 16 /* a link of software has none: what a PBR link would have */
-#define PORT_SPEED 6 /* 64 GT/s, which PBR flits need */
-#define PORT_LTSSM_L0 4
 #define PORT_PRESENT (1u << 2)
 #define TARGET_FPORT 0
 #define TARGET_HOST 1
@@ -77,18 +74,18 @@ switch_put_port(const struct weft_cci_switch *s, unsigned int port, struct weft_
 	*b = (struct weft_cci_port_block){
 		.port = (uint8_t)port,
 		.state = p.state,
-		.maxw = PORT_WIDTH,
-		.speeds = 1u << (PORT_SPEED - 1),
-		.maxs = PORT_SPEED,
+		.maxw = CCI_LINK_WIDTH,
+		.speeds = CCI_LINK_SPEEDS,
+		.maxs = CCI_LINK_SPEED,
 		.modes = p.is_pbr ? PORT_MODES_PBR : PORT_MODES_PBR >> 2,
 	};
 	if (!p.is_up)
 		return;
-	b->mode = p.is_pbr ? PORT_MODE_PBR : PORT_MODE_PBR - 2; /* else 256-byte flits */
+	b->mode = p.is_pbr ? CCI_LINK_MODE_PBR : CCI_LINK_MODE_PBR - 2; /* else 256-byte flits */
 	b->type = p.type;
-	b->negw = PORT_WIDTH;
-	b->curs = PORT_SPEED;
-	b->ltssm = PORT_LTSSM_L0;
+	b->negw = CCI_LINK_WIDTH;
+	b->curs = CCI_LINK_SPEED;
+	b->ltssm = CCI_LINK_LTSSM_L0;
 	b->flags = PORT_PRESENT;
 }
 

@@ -39,8 +39,8 @@ struct weft_cci_gfd_world {
 	void (*wipe)(void *world, uint64_t dpa, uint64_t len);
 	/** Tell a requester that its capacity changed (Notify of 490Dh). NULL: nobody is told. */
 	void (*notify)(void *world, uint16_t rpid);
-	/** State of the device and its link (4901h). */
-	void (*status)(void *world, struct weft_cci_get_gfd_status_rsp *s);
+	/** Whether its link is up (4901h). */
+	bool (*is_up)(void *world);
 };
 
 /** The responder of one GFD; behind the pointers is the caller's. */
