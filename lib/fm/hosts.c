@@ -57,6 +57,13 @@ hosts_is_open(const struct weft_fm *fm, const struct weft_fm_extent *x, uint16_t
 	       fm_is_covered(g->gfd, x);
 }
 
+/* Whether it is a host that this manager gives memory. */
+static bool
+hosts_is_to_hear(const struct weft_fm *fm, const struct fm_component *c)
+{
+	return fm_is_usable(c) && c->host != NULL && fm->intent->has_memory;
+}
+
 /* What a host is to have, and what of it is open. */
 static void
 hosts_want(const struct weft_fm *fm, const struct fm_component *c, struct fm_memory *want,
@@ -105,14 +112,11 @@ hosts_send(struct weft_fm *fm, struct fm_component *c, const struct fm_memory *m
 
 /* What it was told and is to have still. */
 static void
-hosts_less(struct weft_fm *fm, const struct fm_component *c, struct fm_memory *less)
+hosts_less(const struct fm_component *c, const struct fm_memory *want, struct fm_memory *less)
 {
-	struct fm_memory want, open;
-
-	hosts_want(fm, c, &want, &open);
 	less->n = 0;
 	for (unsigned int i = 0; i < c->host->told.n; i++)
-		if (hosts_has(&want, &c->host->told.row[i]))
+		if (hosts_has(want, &c->host->told.row[i]))
 			hosts_add(less, &c->host->told.row[i]);
 }
 
@@ -123,11 +127,12 @@ fm_tell_less(struct weft_fm *fm)
 
 	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
 		struct fm_component *c = &fm->component[i];
-		struct fm_memory less;
+		struct fm_memory want, open, less;
 
-		if (!fm_is_usable(c) || c->host == NULL || !fm->intent->has_memory)
+		if (!hosts_is_to_hear(fm, c))
 			continue;
-		hosts_less(fm, c, &less);
+		hosts_want(fm, c, &want, &open);
+		hosts_less(c, &want, &less);
 		if (less.n < c->host->told.n)
 			n += hosts_send(fm, c, &less, false);
 	}
@@ -144,8 +149,7 @@ fm_announce(struct weft_fm *fm)
 		struct fm_memory want, open;
 
 		/* One that was told nothing yet sends nothing. */
-		if (!fm_is_usable(c) || c->host == NULL || !fm->intent->has_memory ||
-			!c->host->is_told)
+		if (!hosts_is_to_hear(fm, c) || !c->host->is_told)
 			continue;
 		hosts_want(fm, c, &want, &open);
 		if (!hosts_is_within(&want, &c->host->told) &&
@@ -164,11 +168,11 @@ fm_tell_more(struct weft_fm *fm)
 		struct fm_component *c = &fm->component[i];
 		struct fm_memory want, open, more;
 
-		if (!fm_is_usable(c) || c->host == NULL || !fm->intent->has_memory)
+		if (!hosts_is_to_hear(fm, c))
 			continue;
 		hosts_want(fm, c, &want, &open);
 		/* A GFD that is away may come back: what was told of it stays. */
-		hosts_less(fm, c, &more);
+		hosts_less(c, &want, &more);
 		for (unsigned int k = 0; k < open.n; k++)
 			if (!hosts_has(&more, &open.row[k]))
 				hosts_add(&more, &open.row[k]);
