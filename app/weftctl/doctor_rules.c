@@ -15,6 +15,8 @@
 #include "weft_base.h"
 
 #define NEEDS(what) DOCTOR_NEEDS_##what
+#define CAPABILITIES                                                                               \
+	"sudo setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep $(command -v weftd)"
 #define KERNEL_WORD(word)                                                                          \
 	"sudo sed -i 's/^GRUB_CMDLINE_LINUX=\"/&" word " /' /etc/default/grub && "                 \
 	"sudo update-grub && sudo reboot"
@@ -86,11 +88,9 @@ const struct doctor_rule doctor_rules[] = {
 		"a kernel with AF_XDP (CONFIG_XDP_SOCKETS); af_packet is used otherwise",
 		"sudo apt-get install -y linux-image-amd64 && sudo reboot", doctor_look_xdp },
 	{ "rights", "raw-sockets", NEEDS(NETIF), DOCTOR_MACHINE, DOCTOR_STOPS, "CAP_NET_RAW",
-		"sudo setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep $(command -v weftd)",
-		doctor_look_raw },
+		CAPABILITIES, doctor_look_raw },
 	{ "rights", "bpf", NEEDS(XDP), DOCTOR_MACHINE, DOCTOR_SLOWS,
-		"CAP_BPF and CAP_NET_ADMIN; af_packet is used otherwise",
-		"sudo setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep $(command -v weftd)",
+		"CAP_BPF and CAP_NET_ADMIN; af_packet is used otherwise", CAPABILITIES,
 		doctor_look_bpf },
 	{ "rights", "memlock", NEEDS(PCI) | NEEDS(NETIF) | NEEDS(KEYS), DOCTOR_MACHINE,
 		DOCTOR_STOPS, "{want} bytes of locked memory, or CAP_IPC_LOCK",

@@ -49,6 +49,7 @@ json_t *show_per_s(
 /** The object of a list whose member @p key is @p text; NULL: none. */
 const json_t *show_find(const json_t *list, const char *key, const char *text);
 
+/** A member that is a number, or a text; 0 or "" where there is none. The object may be NULL. */
 double show_number(const json_t *o, const char *key);
 const char *show_text(const json_t *o, const char *key);
 

@@ -9,20 +9,6 @@
 
 #include "weft_base.h"
 
-double
-show_number(const json_t *o, const char *key)
-{
-	return json_number_value(json_object_get(o, key));
-}
-
-const char *
-show_text(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text == NULL ? "" : text;
-}
-
 const json_t *
 show_find(const json_t *list, const char *key, const char *text)
 {

@@ -8,21 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "show.h"
 #include "weft_base.h"
-
-static double
-top_number(const json_t *o, const char *key)
-{
-	return json_number_value(json_object_get(o, key));
-}
-
-static const char *
-top_text(const json_t *o, const char *key)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	return text == NULL ? "" : text;
-}
 
 /* A counter that went back is one of a daemon that has begun anew. */
 static double
@@ -75,8 +62,8 @@ top_connections(struct top_node *n, const json_t *list, double *resent)
 	*resent = 0;
 	json_array_foreach(list, i, c)
 	{
-		n->up += strcmp(top_text(c, "state"), "up") == 0;
-		*resent += top_number(json_object_get(c, "retry"), "resent");
+		n->up += strcmp(show_text(c, "state"), "up") == 0;
+		*resent += show_number(json_object_get(c, "retry"), "resent");
 	}
 }
 
@@ -115,19 +102,19 @@ static int
 top_take_node(struct top_model *m, const json_t *state, const json_t *o, unsigned int order)
 {
 	struct top_node *n =
-		top_node_of(m, (unsigned int)top_number(state, "pid"), top_text(o, "name"));
+		top_node_of(m, (unsigned int)show_number(state, "pid"), show_text(o, "name"));
 	const json_t *flits = json_object_get(o, "mflits"), *ns = json_object_get(o, "latency_ns");
-	const double seconds = top_number(state, "seconds");
+	const double seconds = show_number(state, "seconds");
 	double resent, dropped;
 
 	if (n == NULL)
 		return -ENOMEM;
-	snprintf(n->kind, sizeof(n->kind), "%s", top_text(o, "kind"));
-	n->pid = (unsigned int)top_number(o, "pid");
-	n->in = top_number(flits, "last_in");
-	n->out = top_number(flits, "last_out");
-	n->p50_us = ns == NULL ? -1 : top_number(ns, "p50") / 1e3;
-	n->p99_us = ns == NULL ? -1 : top_number(ns, "p99") / 1e3;
+	snprintf(n->kind, sizeof(n->kind), "%s", show_text(o, "kind"));
+	n->pid = (unsigned int)show_number(o, "pid");
+	n->in = show_number(flits, "last_in");
+	n->out = show_number(flits, "last_out");
+	n->p50_us = ns == NULL ? -1 : show_number(ns, "p50") / 1e3;
+	n->p99_us = ns == NULL ? -1 : show_number(ns, "p99") / 1e3;
 	top_connections(n, json_object_get(o, "connections"), &resent);
 	dropped = top_drops(m, json_object_get(o, "drops"));
 	n->resent_per_s = n->seconds == 0 ? -1 : top_rate(resent, n->resent, seconds - n->seconds);
@@ -193,14 +180,15 @@ top_update(struct top_model *m, const json_t *states, const char *node)
 	json_array_foreach(states, i, state)
 		json_array_foreach(json_object_get(state, "nodes"), k, o)
 	{
-		if (node != NULL && strcmp(node, top_text(o, "name")) != 0)
+		if (node != NULL && strcmp(node, show_text(o, "name")) != 0)
 			continue;
 		if (top_take_node(m, state, o, order++) != 0)
 			return -ENOMEM;
 	}
 	m->n_daemons = (unsigned int)json_array_size(states);
-	snprintf(m->fabric, sizeof(m->fabric), "%s", top_text(json_array_get(states, 0), "fabric"));
-	top_rate_drops(m, top_number(json_array_get(states, 0), "seconds"));
+	snprintf(
+		m->fabric, sizeof(m->fabric), "%s", show_text(json_array_get(states, 0), "fabric"));
+	top_rate_drops(m, show_number(json_array_get(states, 0), "seconds"));
 	top_forget(m);
 	return 0;
 }
