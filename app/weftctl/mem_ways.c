@@ -80,17 +80,23 @@ ways_add(struct ways *y, const char *what, const char *beside)
 static void
 ways_settle(struct ways *y)
 {
-	for (unsigned int i = 0; i < y->n; i++)
-		for (unsigned int k = 0; k < i && y->row[i].beside != NULL; k++) {
+	for (unsigned int i = 0; i < y->n; i++) {
+		struct ways_row *r = &y->row[i];
+
+		/* On a busy machine two processes may have no turn together. */
+		if (r->ns <= 0 && r->rate <= 0 && r->why == NULL)
+			r->why = "none came to its end in that time";
+		for (unsigned int k = 0; k < i && r->beside != NULL; k++) {
 			const struct ways_row *b = &y->row[k];
 
-			if (strcmp(b->what, y->row[i].beside) != 0)
+			if (strcmp(b->what, r->beside) != 0)
 				continue;
 			if (b->rate > 0)
-				y->row[i].ratio = y->row[i].rate / b->rate;
+				r->ratio = r->rate / b->rate;
 			else if (b->ns > 0)
-				y->row[i].ratio = y->row[i].ns / b->ns;
+				r->ratio = r->ns / b->ns;
 		}
+	}
 }
 
 static void
