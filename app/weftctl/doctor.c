@@ -83,8 +83,8 @@ doctor_end(const struct ctl *c, const struct doctor *d, struct doctor_report *r)
 		return;
 	}
 	ctl_print_json(
-		c, json_pack("{s:s, s:s?, s:s?, s:i, s:i, s:i, s:i, s:o}", "machine", d->machine,
-			   "topology", c->opt.topology, "nodes",
+		c, json_pack("{s:o, s:s?, s:s?, s:i, s:i, s:i, s:i, s:o}", "machine",
+			   doctor_json_text(d->machine), "topology", c->opt.topology, "nodes",
 			   d->nodes[0] != '\0' ? d->nodes : NULL, "stops", (int)r->n[DOCTOR_STOPS],
 			   "slows", (int)r->n[DOCTOR_SLOWS], "good", (int)r->n[DOCTOR_GOOD],
 			   "unknown", (int)r->n[DOCTOR_UNKNOWN], "findings", r->findings));

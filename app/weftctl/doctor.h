@@ -140,6 +140,9 @@ int doctor_want(
 /** Called for each finding, in the order of the table. It lives as long as the call. */
 typedef void (*doctor_finding_fn)(void *arg, const struct doctor_finding *f);
 
+/** What files hold goes to terminals: bytes that one takes for commands become question marks. */
+void doctor_make_plain(char *text);
+
 /** Apply every rule that the needs call for. */
 void doctor_run(const struct doctor *d, doctor_finding_fn fn, void *arg);
 

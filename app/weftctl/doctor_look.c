@@ -390,11 +390,33 @@ doctor_look_synchronised(struct doctor_look *l)
 
 /* --- files --- */
 
+/* A path as a shell takes it for one word. */
+static const char *
+doctor_quote(const char *path, char *word, size_t len)
+{
+	size_t n = 0;
+
+	if (path[strspn(path,
+		    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-")] == '\0')
+		return path;
+	word[n++] = '\'';
+	for (; *path != '\0' && n + 6 < len; path++)
+		if (*path == '\'')
+			n += (size_t)snprintf(word + n, len - n, "'\\''");
+		else
+			word[n++] = *path;
+	word[n++] = '\'';
+	word[n] = '\0';
+	return word;
+}
+
 enum doctor_answer
 doctor_look_key(struct doctor_look *l)
 {
 	const char *path = l->s->name;
 	struct stat st;
+	char quoted[400];
+	const char *word = doctor_quote(path, quoted, sizeof(quoted));
 	const int rc = doctor_stat(l->d, &st, "%s", path + 1);
 
 	if (rc == -EACCES)
@@ -405,12 +427,12 @@ doctor_look_key(struct doctor_look *l)
 		snprintf(l->want, sizeof(l->want),
 			"copy it from a server that has it, or for the first: (umask 077; openssl "
 			"rand -hex 32 > %.300s)",
-			path);
+			word);
 		return DOCTOR_OTHERWISE;
 	}
 	snprintf(l->found, sizeof(l->found), "%.400s: mode %04o", path,
 		(unsigned int)st.st_mode & 07777);
-	snprintf(l->want, sizeof(l->want), "sudo chmod 0600 %.400s", path);
+	snprintf(l->want, sizeof(l->want), "sudo chmod 0600 %.400s", word);
 	return (st.st_mode & 077) == 0 ? DOCTOR_AS_WANTED : DOCTOR_OTHERWISE;
 }
 

@@ -187,6 +187,7 @@ doctor_open(struct doctor *d, const char *root)
 	}
 	if (doctor_read(d, d->machine, sizeof(d->machine), "proc/sys/kernel/hostname") != 0)
 		snprintf(d->machine, sizeof(d->machine), "unknown");
+	doctor_make_plain(d->machine);
 	if (doctor_read(d, list, sizeof(list), "sys/devices/system/cpu/online") != 0 ||
 		!weft_cpuset_parse(list, &d->online))
 		CPU_ZERO(&d->online);

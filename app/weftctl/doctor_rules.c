@@ -125,8 +125,7 @@ const struct doctor_rule doctor_rules[] = {
 
 const unsigned int doctor_n_rules = WEFT_ARRAY_SIZE(doctor_rules);
 
-/* What files hold goes to terminals: bytes that one takes for commands do not. */
-static void
+void
 doctor_make_plain(char *text)
 {
 	for (; *text != '\0'; text++)

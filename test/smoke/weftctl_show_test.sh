@@ -50,6 +50,13 @@ echo 1500 >m/sys/class/net/lab2/mtu
 status=0
 ctl doctor --root m --topology doctor.yaml >out || status=$?
 same 'doctor that cannot look' 2 $status
+# What a machine calls itself goes to a terminal, and into JSON.
+printf 'lab\033[2J\3771\n' >m/proc/sys/kernel/hostname
+ctl doctor --root m >out || true
+grep -qa '^lab?\[2J' out || die "doctor prints what a terminal obeys: $(tail -n 1 out)"
+ctl doctor --root m --json >out || true
+same 'a name that is no UTF-8' 'lab?[2J?1' "$(json out 'o["machine"]')"
+echo lab1 >m/proc/sys/kernel/hostname
 misused 'expected a folder with proc and sys' "$app/weftctl" doctor --root m/run
 misused 'Not a directory' "$app/weftctl" doctor --root before
 misused 'nonesuch.yaml: cannot open: No such file' "$app/weftctl" doctor --topology nonesuch.yaml

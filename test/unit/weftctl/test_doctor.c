@@ -436,6 +436,13 @@ WEFT_TEST(without_a_topology_what_some_nodes_need_stops_none)
 	look(NULL, NULL, &s);
 	assert_int_equal(s.n_bad, 1);
 	assert_int_equal(s.bad.level, DOCTOR_STOPS);
+	/* What is pasted is one command, whatever a file is called. */
+	put(&(struct file){ "etc/weft/lab.key", "mode 0600" });
+	put(&(struct file){ "etc/weft/it's; touch x.key", "00" });
+	put(&(struct file){ "etc/weft/it's; touch x.key", "mode 0644" });
+	look(NULL, NULL, &s);
+	assert_int_equal(s.n_bad, 1);
+	assert_string_equal(s.bad.fix, "sudo chmod 0600 '/etc/weft/it'\\''s; touch x.key'");
 }
 
 WEFT_TEST(a_folder_that_is_no_machine_is_refused)
