@@ -140,13 +140,14 @@ fm_connect(const struct ctl *c)
 	return fd;
 }
 
-/* One line, however long it is. NULL: the manager has gone, or says nothing. */
+/* One line, however long it is. NULL: the manager says nothing, or with ENOTCONN it has gone. */
 static char *
 fm_receive(int fd)
 {
 	char *line = NULL;
 	size_t n = 0;
 
+	errno = 0;
 	while (n < FM_ANSWER) {
 		char *more = realloc(line, n + FM_PIECE + 1);
 		ssize_t got;
@@ -157,6 +158,8 @@ fm_receive(int fd)
 		got = recv(fd, line + n, FM_PIECE, 0);
 		if (got < 0 && errno == EINTR)
 			continue;
+		if (got == 0 || (got < 0 && errno == ECONNRESET))
+			errno = ENOTCONN;
 		if (got <= 0)
 			break;
 		n += (size_t)got;
@@ -176,6 +179,7 @@ fm_ask(const struct ctl *c, json_t *request)
 	const int fd = fm_connect(c);
 	json_t *answer = NULL, *result;
 	char *line = NULL;
+	bool has_gone;
 
 	json_decref(request);
 	if (text == NULL)
@@ -184,11 +188,14 @@ fm_ask(const struct ctl *c, json_t *request)
 	if (send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text) &&
 		send(fd, "\n", 1, MSG_NOSIGNAL) == 1)
 		line = fm_receive(fd);
+	has_gone = line == NULL && (errno == ENOTCONN || errno == EPIPE);
 	close(fd);
 	free(text);
 	if (line != NULL)
 		answer = json_loads(line, 0, NULL);
 	free(line);
+	if (has_gone)
+		ctl_fail(c, "the manager ended the connection before it answered");
 	if (answer == NULL)
 		ctl_fail(c, "the manager did not answer within %u s", FM_TIMEOUT_MS / 1000);
 	result = json_incref(json_object_get(answer, "result"));
