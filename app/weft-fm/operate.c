@@ -255,8 +255,14 @@ operate_answer(struct manager *m, const struct operate_one *o, const char *line,
 	json_error_t err;
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, &err);
 	const char *cmd = json_string_value(json_object_get(request, "cmd"));
+	const json_t *plan = json_object_get(request, "plan");
 	json_t *answer = NULL;
 
+	/* What is not understood is not done. */
+	if (plan != NULL && !json_is_boolean(plan)) {
+		json_decref(request);
+		return operate_refuse("plan: expected true or false, got %s", "another");
+	}
 	for (unsigned int i = 0; cmd != NULL && i < WEFT_ARRAY_SIZE(operate_commands); i++)
 		if (strcmp(operate_commands[i].cmd, cmd) == 0)
 			answer = operate_commands[i].run(m, o, request);

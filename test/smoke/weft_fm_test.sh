@@ -105,6 +105,8 @@ ask '{"cmd": "path", "from": "h0", "to": "g0"}'
 way=$(json answer.json 'o["result"][2]')
 [ "$(json answer.json 'o["result"]')" = "['h0', 's0', '$way', 's3', 'g0']" ] || die "way"
 other=$([ "$way" = s1 ] && echo s2 || echo s1)
+ask '{"cmd": "drain", "node": "s1", "on": true, "plan": "yes"}'
+[ "$(json answer.json 'o["error"]')" = "plan: expected true or false, got another" ] || die "a plan that is none"
 
 # The switch on the way dies: within a second and what it takes to notice, traffic has another.
 order dead "$way"
