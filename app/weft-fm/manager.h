@@ -106,7 +106,10 @@ int store_set_drained(struct store *s, const char *node, bool is_drained);
 bool store_is_drained(struct store *s, const char *node);
 /* All memory that operators asked for, in place of what there was. 0 or -errno. */
 int store_set_memories(struct store *s, const struct weft_topo *t, const struct memories *all);
-/* What there was; a line for each that the fabric of the file has no room for any more. */
+/*
+ * What there was. Ends the program with a line where the fabric of the file has no room for it: to
+ * go on without would give that memory back, and wipe it.
+ */
 void store_get_memories(struct store *s, const struct weft_topo *t, struct memories *all);
 
 /* --- paths.c: sockets of components --- */

@@ -116,7 +116,7 @@ memory_take(struct memories *s, struct memory *m, const struct weft_topo *t, uin
 			m->name, MEMORY_EXTENTS);
 	if (memory_place(s, t, seg, size >> seg->ways_log2, &at) != 0)
 		return weft_errorf(err, err_len, -ENOSPC,
-			"size: expected at most what is free in one piece of segment %u (%llu "
+			"size: expected what is free in one piece of segment %u (%llu "
 			"bytes with what is given out: weftctl fm show memory), got %llu",
 			m->segment, (unsigned long long)seg->size, (unsigned long long)size);
 	for (unsigned int w = 0; w < ways; w++) {

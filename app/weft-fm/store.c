@@ -302,7 +302,7 @@ store_fill_memory(struct store *s, const struct weft_topo *t, struct memory *m)
 			m->host[m->n_hosts++] = (uint16_t)host;
 	}
 	sqlite3_finalize(q);
-	return is_good;
+	return is_good && m->n_extents != 0;
 }
 
 void
@@ -318,13 +318,12 @@ store_get_memories(struct store *s, const struct weft_topo *t, struct memories *
 		*m = (struct memory){ .group = (uint8_t)sqlite3_column_int(q, 1),
 			.segment = (uint16_t)sqlite3_column_int(q, 2) };
 		snprintf(m->name, sizeof(m->name), "%s", (const char *)sqlite3_column_text(q, 0));
-		if (store_fill_memory(s, t, m))
-			all->n++;
-		else
-			cli_warn("store: memory %s: expected GFDs, hosts and groups that the "
-				 "topology file has room for: it is left out, and goes with the "
-				 "next change",
+		if (!store_fill_memory(s, t, m))
+			cli_fail("store: memory %s: expected its GFDs and hosts in the topology "
+				 "file, and room for its group: use the file that it was made by, "
+				 "or release it by that first",
 				m->name);
+		all->n++;
 	}
 	sqlite3_finalize(q);
 }

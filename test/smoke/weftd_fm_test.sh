@@ -88,6 +88,10 @@ same 'created' "('mem0', 1048576, ['h0'], [('g0', 0)])" "$(ctl fm mem create --h
 ctl fm mem create other --hosts h0,h1 --size 512K --gfd g1 >/dev/null
 kill -KILL $fm
 wait $fm 2>/dev/null || true
+# By a file that lacks one of its hosts, its memory would go.
+grep -v h1 lab.yaml >without.yaml
+refuses 'memory other: expected its GFDs and hosts in the topology file' "$app/weft-fm" --topology without.yaml \
+	--store sqlite:lab.db --once --timeout 4
 "$app/weft-fm" --topology lab.yaml --store sqlite:lab.db >>fm.log 2>>fm.err &
 fm=$!
 pids+=($fm)
