@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -253,7 +254,7 @@ static void
 doctor_add_key(void *arg, const char *name)
 {
 	const char *dot = strrchr(name, '.');
-	char path[256];
+	char path[sizeof("/etc/weft/") + NAME_MAX];
 
 	snprintf(path, sizeof(path), "/etc/weft/%s", name);
 	if (dot != NULL && strcmp(dot, ".key") == 0)

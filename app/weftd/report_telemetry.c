@@ -237,7 +237,7 @@ telemetry_sessions(const char *params, struct rte_tel_data *data)
 static void
 telemetry_rate(struct rte_tel_data *data, const char *what, const struct rate *r)
 {
-	char name[64];
+	char name[RTE_TEL_MAX_STRING_LEN];
 
 	snprintf(name, sizeof(name), "%s_in", what);
 	rte_tel_data_add_dict_u64(data, name, (uint64_t)r->last_in);

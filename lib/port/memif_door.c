@@ -51,7 +51,7 @@ struct memif_door {
 	/* Under the lock. */
 	pthread_mutex_t lock;
 	uint64_t refused;
-	char reason[160]; /* of the last */
+	char reason[192]; /* of the last */
 };
 
 static uint64_t

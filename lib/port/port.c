@@ -33,6 +33,7 @@ port_new(const struct weft_port_spec *spec, struct weft_port **port, char *err, 
 {
 	struct weft_port *p;
 
+	*port = NULL;
 	if (spec->name == NULL || spec->name[0] == '\0' || strlen(spec->name) >= WEFT_PORT_NAME_MAX)
 		return weft_errorf(err, errlen, -EINVAL, "port %s: a name has 1 to %d characters",
 			spec->name != NULL ? spec->name : "", WEFT_PORT_NAME_MAX - 1);
