@@ -160,12 +160,14 @@ sum() {
 	json "$1" "sum(c['$2']['$3'] for n in o['nodes'] for c in n.get('connections', []))"
 }
 
-# Requests of a host that take seconds, in which things are done to the others.
-many=${WEFT_TEST_REQUESTS:-1000000}
+# Requests of a host that take seconds on any machine, in which things are done to the others.
+many=${WEFT_TEST_REQUESTS:-400000}
+many_rate=80000
 
 # six_nodes REQUESTS OUTSTANDING TIMEOUT_MS: YAML of two hosts with load, two switches and two GFDs.
 six_nodes() {
 	local traffic="requests: $1, outstanding: $2, write_percent: 50, timeout_ms: $3"
+	[ "$1" != "$many" ] || traffic+=", rate: $many_rate"
 	cat <<-Y
 	workloads:
 	  - {on: h0, kind: mem, $traffic, lines: 4096, seed: 1}

@@ -35,6 +35,7 @@ for mode in cxl rxl; do
 	gen --flits 2000 --mode $mode --raw --spid 0x123 --dpid 0x456
 	replay --mode $mode --spid 0x123 --dpid 0x456
 	is_clean "$mode, raw"
+	[ $mode = cxl ] || [ -z "${WEFT_TEST_AGAIN:-}" ] || continue
 	gen --flits 40 --mode $mode --raw
 	replay --mode $mode
 	is_clean "$mode, raw, as it is without addresses"
@@ -42,7 +43,7 @@ for mode in cxl rxl; do
 	replay --crc-order r7 --first-seq 900
 	is_clean "$mode, r7, first 900"
 done
-for isn in pseudo xor none; do
+for isn in $(few none "pseudo xor none"); do
 	gen --flits 2000 --isn $isn --vc 3 --session 77
 	replay --isn $isn
 	is_clean "isn $isn"
@@ -54,7 +55,7 @@ key=$(printf '%064x' 12345)
 printf '# a key\nrxl 101 200 0 1 %s\ncxl 02:00:00:00:00:01 %s\n' "$key" "$key" >"$work/keys"
 chmod 600 "$work/keys"
 for both in $modes; do
-	for pcrc in on off; do
+	for pcrc in $(few off "on off"); do
 		gen --flits 3002 --mode ${both%-*} --ide ${both#*-} --key-file "$work/keys" --pcrc $pcrc
 		replay --ide ${both#*-} --key-file "$work/keys" --pcrc $pcrc
 		is_clean "$both, pcrc $pcrc"
@@ -251,7 +252,7 @@ misused '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pca
 misused '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
 misused '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
 misused 'no stage is called "foo"' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,foo
-for layout in link_rx crc_first crc_protect fec_encode fec_relay ide_open ide_seal route deliver; do
+for layout in $(few route "link_rx crc_first crc_protect fec_encode fec_relay ide_open ide_seal route deliver"); do
 	misused 'layout: expected deframe as the first stage' "$app/weft-replay" --in "$work/t.pcap" --layout "$layout"
 done
 misused 'there is no stage retry any more: use link_rx' "$app/weft-replay" --in "$work/t.pcap" --layout deframe,retry

@@ -43,20 +43,20 @@ WEFT_CPU=scalar sim --seed 17 --seeds 3 --json s.json
 cmp "$work/a.json" "$work/s.json" || die "the run depends on the kernels"
 
 # Parts of a run
-few=$((seeds / 10))
+part=$((seeds / 10))
 sim --seed 17 --stop-at 1000 --json -
 mv "$work/text" "$work/stop.json"
 same "steps" 1000 "$(j stop 'o["steps"]')"
-sim --seed 5 --seeds $few --faults 0 --json f.json
+sim --seed 5 --seeds $part --faults 0 --json f.json
 same "no faults" 0 "$(j f 'sum(n for k, n in o["faults"].items() if not k.startswith("wire_"))')"
-sim --seed 5 --seeds $few --without node_crash --without storm --json w.json
+sim --seed 5 --seeds $part --without node_crash --without storm --json w.json
 same "left out" "0 0 True" "$(j w '"%d %d %s" % (o["faults"]["node_crash"], o["faults"]["storm"], o["faults"]["node_stall"] > 0)')"
-sim --seed 5 --seeds $few --drawn always --json d.json || die "a drawn fabric fails: $(j d 'o["failures"]')"
+sim --seed 5 --seeds $part --drawn always --json d.json || die "a drawn fabric fails: $(j d 'o["failures"]')"
 same "fabrics with their load" True "$(j d 'all(o["domains"][k] > 1000 for k in ("uio", "ats", "transfer"))')"
 same "programs that attach" True "$(j d 'o["domains"]["clients"] > 100')"
-sim --seed 5 --seeds $few --drawn never --json d.json
+sim --seed 5 --seeds $part --drawn never --json d.json
 same "fabrics without" "0 0 0 0" "$(j d '" ".join(str(o["domains"][k]) for k in ("uio", "ats", "transfer", "rights"))')"
-sim --seed 5 --seeds $few --calm --json calm.json
+sim --seed 5 --seeds $part --calm --json calm.json
 same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"])')"
 sim --seed 3 --hops 2000 --json h.json
 same "few hops" True "$(j h '2000 <= o["hops"] < 12000')"
@@ -67,6 +67,12 @@ same "wires that are bad" True "$(j i '30 < o["faults"]["wire_flits"] / o["fault
 sim --impair drop=0.1,delay_us=20@0.1,replay=0.1 --seeds 10 --hops 20000 --json i.json || die "--impair fails"
 same "other injectors" 0 "$(j i 'o["faults"]["wire_touched"]')"
 same "injectors" True "$(j i 'all(o["faults"]["wire_" + k] > 0 for k in ("dropped", "delayed", "replayed"))')"
+
+# Experiments, where no other test has them
+for name in $(few "rxl llr" ""); do
+	sim --experiment $name --brief --seed 2 --threads 2 --json e.json || [ $? -eq 1 ] || die "--experiment $name fails"
+	same "$name: rows" True "$(j e 'len(o["rows"]) > 50')"
+done
 
 # For so long, or until the user has enough: the totals come.
 status=0
@@ -101,7 +107,7 @@ same "late poison" True "$(j i '0 < o["poisoned_late"] and o["poison_came"] > 0'
 same "IDE off" 0 "$(j i 'sum(o["ide"].values())')"
 
 # Fabrics
-for f in pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4; do
+for f in $(few "chain:4 fat:4" "pair star:3,2 chain:4 tree:2,3 tree:3,2,5 mesh:3,2 fat:4"); do
 	sim --fabric "$f" --hops 5000 --seeds 3 --json x.json || die "--fabric $f fails"
 done
 # A large one with faults becomes quiet, and every node has its share of them.
@@ -132,7 +138,7 @@ same "100 a second for 400 ms, bursts of 64, and the sweep" True "$(j t '64 < o[
 for retry in '' 'window: 8, selective: false'; do
 	sed "1a defaults: {retry: {$retry}}" "$work/topology.yaml" >"$work/retry.yaml"
 	for m in cxl rxl; do
-		sim --mode $m --topology retry.yaml --seeds 20 --hops 5000 --json r.json || die "retry {$retry} fails"
+		sim --mode $m --topology retry.yaml --seeds $(few 5 20) --hops 5000 --json r.json || die "retry {$retry} fails"
 		same "$m: flits held with {$retry}" "$([ -z "$retry" ] && echo True || echo False)" \
 			"$(j r 'o["retry"]["held"] > 0')"
 	done

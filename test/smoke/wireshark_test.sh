@@ -23,9 +23,7 @@ if ! takes_script && [ "$(id -u)" -eq 0 ]; then
 fi
 takes_script || die "tshark does not take the script"
 
-# In builds after the first only the programs run: what the dissector makes of their captures is known.
-again=${WEFT_TEST_AGAIN:-}
-wireshark() { [ -n "$again" ] || /usr/bin/python3 "$here/wireshark.py" "$@" || die "wireshark.py $*"; }
+wireshark() { /usr/bin/python3 "$here/wireshark.py" "$@" || die "wireshark.py $*"; }
 # compare NAME CAPTURE [ARG...]: weft-replay with ARGs and the dissector count the same in CAPTURE.
 compare() {
 	local name=$1 capture=$2
@@ -73,14 +71,12 @@ fabric "driver: ring"
 timeout 60 "$app/weftd" --topology "$work/f.yaml" --until-done --quiet --capture "s0.0=$work/cap.pcapng" \
 	--json "$work/d.json"
 compare weftd "$work/cap.pcapng"
-if [ -z "$again" ]; then
-	same "requests in the capture" "$(json "$work/d.json" '[n["traffic"]["reads"] + n["traffic"]["writes"]
+same "requests in the capture" "$(json "$work/d.json" '[n["traffic"]["reads"] + n["traffic"]["writes"]
 	for n in o["nodes"] if n["name"] == "h0"][0]')" \
-		"$(shark "$work/cap.pcapng" -T fields -e weft.msg.kind | tr , '\n' | grep -cE '^m2s_(req|rwd)$')"
-	same "link control in the capture" "1 2" "$(shark "$work/cap.pcapng" -Y 'weft.control.type in {1, 2}' \
-		-T fields -e weft.control.type | sort -u | paste -sd ' ')"
-	same "frames refused" "" "$(shark "$work/cap.pcapng" -Y weft.drop)"
-fi
+	"$(shark "$work/cap.pcapng" -T fields -e weft.msg.kind | tr , '\n' | grep -cE '^m2s_(req|rwd)$')"
+same "link control in the capture" "1 2" "$(shark "$work/cap.pcapng" -Y 'weft.control.type in {1, 2}' \
+	-T fields -e weft.control.type | sort -u | paste -sd ' ')"
+same "frames refused" "" "$(shark "$work/cap.pcapng" -Y weft.drop)"
 
 # A bad wire: replays and Naks, at the port of the host that asks and answers for them
 fabric "wire: {ber: 1e-5, uncorrectable: 0.01, drop: 0.02, dup: 0.01, reorder: 0.01, seed: 3}"
@@ -141,15 +137,13 @@ sim_agrees forms
 /usr/bin/python3 "$here/../model/check_wire.py" "$work/calm-rxl.pcap" >"$work/model.log" ||
 	die "$(cat "$work/model.log")"
 
-# Every case of the model; no program of the build has a part in it.
-if [ -z "$again" ]; then
-	/usr/bin/python3 "$here/../model/make_traces.py" --out "$work/traces" --flits 500 \
-		--seed "${WEFT_TEST_SEED:-1}" >"$work/model.log" || die "$(tail -n 3 "$work/model.log")"
-	wireshark model "$work/traces"
-	wireshark notes "$work/traces/all_zero.pcap" all_zero nak_standard nak_selective poison
-	wireshark notes "$work/traces/bad_slots.pcap" slot_format
-	wireshark notes "$work/traces/garbage.pcap" refused header_check
-fi
+# Every case of the model
+/usr/bin/python3 "$here/../model/make_traces.py" --out "$work/traces" --flits 500 \
+	--seed "${WEFT_TEST_SEED:-1}" >"$work/model.log" || die "$(tail -n 3 "$work/model.log")"
+wireshark model "$work/traces"
+wireshark notes "$work/traces/all_zero.pcap" all_zero nak_standard nak_selective poison
+wireshark notes "$work/traces/bad_slots.pcap" slot_format
+wireshark notes "$work/traces/garbage.pcap" refused header_check
 
 wireshark notes "$work/faults.pcap" gap replay late fec_corrected
 wireshark notes "$work/noise.pcap" crc_bad fec_uncorrectable
