@@ -13,6 +13,8 @@ WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev l
 python3-cryptography python3-cryptography-vectors python3-jsonschema python3-matplotlib dpdk-dev tshark jq spin valgrind
 nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3 curl prometheus chromium tmux"
 
+# To make a book of the pages.
+WEFT_DOC_PACKAGES="python3-sphinx python3-myst-parser doxygen"
 
 # weft_apt LOG WORD...: apt-get as root. What it says goes to LOG; how far it is, to stdout.
 weft_apt() {

@@ -52,7 +52,7 @@ struct weft_ats_agent_cfg {
 	uint64_t period_ns; /**< a page is moved so often at most; 0: never */
 	const struct weft_ats_agent_map *map; /**< the caller's, for the agent's life */
 	const struct weft_ats_agent_client *client; /**< likewise */
-	uint16_t n_maps; /**< 1.. */
+	uint16_t n_maps; /**< 1 or more */
 	uint16_t n_clients; /**< 1..4096 */
 	uint16_t id; /**< of the agent */
 	uint8_t max_concurrent; /**< at a time, 1..WEFT_ATS_AGENT_MIGRATIONS */

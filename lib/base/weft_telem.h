@@ -15,7 +15,7 @@ WEFT_BEGIN_DECLS
 
 /** Description of one counter. Rows are constant for the life of the program. */
 struct weft_counter {
-	const char *name; /**< <lib>_<what>_<unit> without the library's part, such as "gaps" */
+	const char *name; /**< LIB_WHAT_UNIT without the library's part, such as "gaps" */
 	const char *unit; /**< "flits", "frames", "bytes", "epochs", "cycles", ... */
 	const char *help; /**< one line for people */
 };

@@ -94,7 +94,7 @@ void weft_isn_take(struct weft_isn *s, uint64_t *implicit, unsigned int n);
  * (0..1023) on; of the direction nothing is used up.
  *
  * @param nops   NOPs, the last ones: all of them are made with the number behind the other flits
- * @param spoil  flits whose CRC is to be inverted (bit i: flit i)
+ * @param invert_crc  flits whose CRC is to be inverted (bit i: flit i)
  */
 void weft_isn_given(const struct weft_isn *s, uint16_t first, unsigned int n, unsigned int nops,
 	uint64_t invert_crc, uint64_t *implicit);

@@ -70,7 +70,7 @@ struct weft_fm_cfg {
 	uint8_t uuid[16]; /**< of this manager; kept over its restarts */
 	uint16_t pid; /**< 0..0xFFE */
 	uint32_t n_paths;
-	unsigned int tries; /**< requests without answer before a component is lost, 1.. */
+	unsigned int tries; /**< requests without answer before a component is lost, 1 or more */
 	uint64_t timeout_ns; /**< of one */
 	uint64_t poll_ns; /**< between looks at a component that is fine */
 	uint64_t retry_ns; /**< between looks at one that is not */

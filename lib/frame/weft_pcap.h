@@ -23,7 +23,7 @@ WEFT_BEGIN_DECLS
 
 /** An interface; a pcap file has one. */
 struct weft_pcap_if {
-	uint16_t link; /**< LINKTYPE_.. */
+	uint16_t link; /**< a LINKTYPE */
 	uint8_t resolution; /**< as if_tsresol: a power of ten, or with bit 7 of two */
 	uint32_t snaplen; /**< 0: no limit */
 	int64_t offset_s; /**< seconds to add to its time stamps */

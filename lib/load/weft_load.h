@@ -97,7 +97,7 @@ extern const char *const weft_load_outcomes[];
 /** What an agent does to translations, and how long it waits. */
 struct weft_load_move {
 	uint32_t period_ms; /**< a page is moved so often; 0: never */
-	uint32_t timeout_ms; /**< an invalidation unanswered for so long failed, 1.. */
+	uint32_t timeout_ms; /**< an invalidation unanswered for so long failed, at least 1 */
 	uint32_t fence_ms; /**< what a host sent before its session ended has arrived by then */
 	uint8_t max_concurrent; /**< pages that move at a time, 1..32 */
 };

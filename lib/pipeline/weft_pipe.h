@@ -44,7 +44,7 @@ struct weft_layout {
 /**
  * Read a layout.
  *
- * @param text  layout string, or @FILE
+ * @param text  layout string, or \@FILE
  * @param l     receives it; unchanged on error
  * @param err   receives one line on what is wrong and where
  * @return 0; -EINVAL for text that is no layout; -errno if the file cannot be read

@@ -259,8 +259,8 @@ struct weft_topo_ide {
 	uint8_t pcrc; /**< 1: on; the others likewise */
 	uint8_t stop;
 	uint8_t poison;
-	uint32_t rekey_ms; /**< a key is changed after so long, 1.. */
-	uint64_t rekey_flits; /**< or when it has sealed so many flits, 1.. */
+	uint32_t rekey_ms; /**< a key is changed after so long, at least 1 */
+	uint64_t rekey_flits; /**< or when it has sealed so many flits, at least 1 */
 };
 
 /**

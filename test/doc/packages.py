@@ -3,9 +3,9 @@
 # Copyright (c) 2026 The Weft Authors
 """debian/ agrees with the tree: what is built with, and what is installed.
 
-Build-Depends are packages that usertools/packages.sh installs, and all of those that building takes are in it
-or, where only a running program needs them, wanted by a package. Each file that meson installs in the build
-folder $WEFT_BUILD is named by one line of debian/*.install, and each line names one. libweft0.symbols has the
+Build-Depends are packages that usertools/packages.sh installs, Build-Depends-Indep those of the book, and all of
+those that building takes are in it or, where only a running program needs them, wanted by a package. Each file that
+meson installs in the build folder $WEFT_BUILD is named by one line of debian/*.install, and each line names one. libweft0.symbols has the
 calls of libweft.map, and the changelog meson's version.
 
 Before that the checks are tried on faults that they must see.
@@ -64,6 +64,9 @@ def check_depends(control, lists):
                 faults.append(f"debian/control: no package wants {AT_RUN_TIME[p]}, for {p} of usertools/packages.sh")
         elif p not in have:
             faults.append(f"usertools/packages.sh: {p} is to build with, debian/control has no such Build-Depends")
+    have, doc = fields(control, "Build-Depends-Indep"), lists.get("WEFT_DOC_PACKAGES", set())
+    faults += [f"debian/control: Build-Depends-Indep: expected the WEFT_DOC_PACKAGES of usertools/packages.sh, not so: {p}"
+               for p in sorted(have ^ doc)]
     return faults
 
 
@@ -114,6 +117,8 @@ def try_known():
     assert check_depends(good, lists) == []
     for bad in (good.replace(" b\n", " c\n"), good.replace(" a (>= 1),\n", ""), good.replace("memif23", "ring23")):
         assert len(check_depends(bad, lists)) == 1, bad
+    assert len(check_depends(good, lists | {"WEFT_DOC_PACKAGES": {"d"}})) == 1
+    assert check_depends(good + "Build-Depends-Indep: d\n", lists | {"WEFT_DOC_PACKAGES": {"d"}}) == []
     plan = {"targets": {"x": {"destination": "{libdir_shared}/libweft.so.0"}},
             "data": {"y": {"destination": "{prefix}/lib/systemd/system/weftd@.service"}}}
     files = installed(plan)
