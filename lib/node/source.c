@@ -23,8 +23,8 @@ source_lines_are_closed(const struct weft_node *n, const struct weft_topo *t,
 }
 
 /*
- * The node's own lines of a segment. Where it may reach nothing it asks for the first ones, which
- * are another's: were one of its writes done, their owner would see it.
+ * The node's own lines of a segment. A node without a right to any of them sends to the first
+ * lines, which belong to another node: that owner would notice a write wrongly carried out.
  */
 static struct weft_traffic_target
 source_target(const struct weft_node *n, const struct weft_topo *t,

@@ -521,8 +521,9 @@ int weft_node_set_decoders(
 /* --- links --- */
 
 /**
- * rxl: whether a node has a connection to another: a host that sends to every GFD, and whoever
- * sends by UIO to whom it may ask. @p first: this side is the initiator of the session.
+ * rxl: whether a node has a connection to another. A host that sends has one to every GFD, a
+ * requester of UIO one to each node that it may access. @p first: this side is the initiator of
+ * the session.
  */
 bool weft_node_is_joined(const struct weft_topo *t, const struct weft_load *load, unsigned int node,
 	unsigned int other, bool *first);
