@@ -8,7 +8,8 @@ section 1.9", "ats.md 2.1 to 2.4", "fabric.md (c)", "reliability.md S16"; in cod
 line's end. The section must be a heading there, the letter and number the first cell of a row. A page
 of doc/ with the name of a specification is called by its path, doc/ats.md, or by a link. In a file
 that is or cites one specification alone, "section 1.9" is of that one ("the paper's section" is not).
-Links of pages must lead to a file, and to a heading if they say which. Rules ("FRAME-3") are defined once, in
+Links of pages must lead to a file, and to a heading if they say which. Each page of doc/ is listed in doc/README.md and
+begins with what its reader wants: "You ...". Rules ("FRAME-3") are defined once, in
 bold, and cited only if defined.
 
 --rules lists the rules that no code and that no test cites; --list the citations. Before all that the
@@ -237,6 +238,17 @@ class Tree:
             elif anchor and (to not in self.pages or anchor not in self.pages[to].anchors):
                 self.fault(path, m.start(), f"link to {target}: {to} has no such heading")
 
+    def check_contents(self):
+        """doc/README.md links to every page beside it, and each begins with its reader."""
+        listed = set(LINK.findall(self.texts.get("doc/README.md", "")))
+        for path in self.pages:
+            if os.path.dirname(path) != "doc":
+                continue
+            if path != "doc/README.md" and os.path.basename(path) not in listed:
+                self.fault(path, 0, "doc/README.md does not link to this page")
+            if not re.match(r"# [^\n]+\n\nYou ", self.texts[path]):
+                self.fault(path, 0, 'expected a heading, an empty line, and what the reader wants: "You ..."')
+
     def unproved(self, folders):
         """Rules that nothing below these folders cites."""
         return [r for r in self.rules
@@ -246,6 +258,7 @@ class Tree:
 def look(top):
     tree = Tree(top).check()
     tree.check_rules()
+    tree.check_contents()
     return tree
 
 
@@ -253,7 +266,8 @@ def look(top):
 
 SMALL = {
     "README.md": "See [the page](doc/ats.md#in-a-fabric) and [more](doc/spec/fabric.md).\n",
-    "doc/ats.md": "# ats\n## In a fabric\nAs ats.md 2.1 to 2.3 and [fabric.md](spec/fabric.md) section 1.9.\n",
+    "doc/README.md": "# Pages\n\nYou read one of [a](ats.md).\n",
+    "doc/ats.md": "# ats\n\nYou translate.\n## In a fabric\nAs ats.md 2.1 to 2.3 and [fabric.md](spec/fabric.md) section 1.9.\n",
     "doc/spec/ats.md": "# A\n## 2. Packets\n### 2.1 One\n### 2.3 Three (see `doc/x`)\n",
     "doc/spec/fabric.md": "# F\n## 1. Tables\n### 1.2 A\n### 1.9 When\n## (c) Vectors\n| S16 | config |\n"
                           "- **FRAME-1** holds.\n- **FRAME-2** too.\n- **FRAME-3** is cited by a run\n"
@@ -262,6 +276,7 @@ SMALL = {
                " * FRAME-1, FRAME-3 to\n * FRAME-5 */\nerr(\"bad (fabric.md \"\n\t\"1.2)\"); /* fabric.md section 1, 4 bytes */\n",
     "test/t.py": "# fabric.md part (c)\n",
 }
+BEGIN = "# W\n\nYou read. "
 WRONG = {  # what is added, and the one fault that it makes
     "lib/w1.c": ("/* fabric.md\n * section 1.7 */", "fabric.md has no section 1.7"),
     "lib/w2.h": ("/* ats.md sections 2.1, 2.2 and 2.3 */", "ats.md has no section 2.2"),
@@ -274,12 +289,14 @@ WRONG = {  # what is added, and the one fault that it makes
     "test/w8.c": ("/* fabric.md S17 */", "fabric.md has no section S17"),
     "lib/w9.c": ("/* FRAME-4 */", "no page defines FRAME-4"),
     "doc/spec/w10.md": ("**FRAME-1** again", "FRAME-1 is defined twice"),
-    "doc/w11.md": ("[x](gone.md)", "link to gone.md: doc/gone.md is not there"),
-    "doc/w12.md": ("[x](ats.md#nowhere)", "link to ats.md#nowhere: doc/ats.md has no such heading"),
-    "doc/w13.md": ("[x](#nowhere)", "link to #nowhere: doc/w13.md has no such heading"),
-    "doc/w14.md": ("![x](gone.svg)", "link to gone.svg: doc/gone.svg is not there"),
-    "doc/w15.md": ("[fabric.md](spec/fabric.md) section 7", "fabric.md has no section 7"),
-    "doc/w16.md": ("`spec/gone.md`", "spec/gone.md is not there"),
+    "doc/w11.md": (BEGIN + "[x](gone.md)", "link to gone.md: doc/gone.md is not there"),
+    "doc/w12.md": (BEGIN + "[x](ats.md#nowhere)", "link to ats.md#nowhere: doc/ats.md has no such heading"),
+    "doc/w13.md": (BEGIN + "[x](#nowhere)", "link to #nowhere: doc/w13.md has no such heading"),
+    "doc/w14.md": (BEGIN + "![x](gone.svg)", "link to gone.svg: doc/gone.svg is not there"),
+    "doc/w15.md": (BEGIN + "[fabric.md](spec/fabric.md) section 7", "fabric.md has no section 7"),
+    "doc/w16.md": (BEGIN + "`spec/gone.md`", "spec/gone.md is not there"),
+    "doc/w18.md": ("# W\n\nThis is it.", 'expected a heading, an empty line, and what the reader wants: "You ..."'),
+    "doc/unlisted.md": (BEGIN, "doc/README.md does not link to this page"),
 }
 
 
@@ -297,12 +314,15 @@ def self_test():
         for path, text in SMALL.items():
             write(top, path, text)
         tree = look(top)
-        if tree.faults or len(tree.cited) != 10 or tree.links != 3:
+        if tree.faults or len(tree.cited) != 10 or tree.links != 4:
             bad.append(f"a good tree: {tree.faults}, {len(tree.cited)} citations, {tree.links} links")
         if tree.unproved(("lib", "app")) != ["FRAME-2"] or len(tree.unproved(("test",))) != 4:
             bad.append(f"rules without code: {tree.unproved(('lib', 'app'))}")
         for path, (text, want) in WRONG.items():
+            contents = SMALL["doc/README.md"]
             write(top, path, text)
+            write(top, "doc/README.md",
+                  contents + (f"[w]({path[4:]})" if re.match(r"doc/w\d", path) else ""))
             said = [what for where, _, what in look(top).faults if where == path]
             os.remove(os.path.join(top, path))
             if said != [want]:
