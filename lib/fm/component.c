@@ -45,68 +45,6 @@ component_got_identify(struct weft_fm *fm, struct fm_component *c, const uint8_t
 	return FM_GOT_OTHER;
 }
 
-/* A component that has lost its owner has lost its tables as well: it began again. */
-static int
-component_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
-{
-	if (weft_cci_get_identify_pbr_component_rsp(&c->owner, b, len) != 0)
-		return -EBADMSG;
-	c->pid = c->owner.pid;
-	if (c->owner.prim_fm_pid != WEFT_FM_NO_PID &&
-		memcmp(c->owner.prim_uuid, fm->cfg.uuid, sizeof(fm->cfg.uuid)) != 0) {
-		fm_set_state(fm, c, WEFT_FM_FOREIGN);
-		return FM_GOT_OTHER;
-	}
-	if (c->is_poll && c->owner.prim_fm_pid == WEFT_FM_NO_PID) {
-		fm_restart(c, fm->now_ns);
-		return FM_GOT_OTHER;
-	}
-	c->want_pid = fm_choose_pid(fm, c);
-	if (c->want_pid != WEFT_FM_NO_PID)
-		return FM_GOT_ALL;
-	fm_set_state(fm, c, WEFT_FM_NO_PIDS);
-	return FM_GOT_OTHER;
-}
-
-/*
- * A component that is ours already keeps its PID until its routes are known, but has to be told
- * again who we are: it knows a manager by the way that it came.
- */
-static int
-component_put_claim(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
-{
-	struct weft_cci_claim_ownership_req req = {
-		.op = FM_CLAIM_PRIMARY, .fm_pid = fm->cfg.pid, .new_pid = c->want_pid
-	};
-
-	if (c->owner.prim_fm_pid != WEFT_FM_NO_PID) {
-		req.op = FM_CLAIM_CHANGE_PID;
-		req.new_pid = c->pid;
-	} else {
-		fm_event(fm, WEFT_FM_EVENT_WRITE, c, WEFT_CCI_CLAIM_OWNERSHIP, "claim, PID 0x%03x",
-			c->want_pid);
-	}
-	memcpy(req.fm_uuid, fm->cfg.uuid, sizeof(req.fm_uuid));
-	return weft_cci_put_claim_ownership_req(b, WEFT_CCI_MAX_PAYLOAD, &req);
-}
-
-static int
-component_got_claim(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
-{
-	struct weft_cci_claim_ownership_rsp rsp;
-
-	if (weft_cci_get_claim_ownership_rsp(&rsp, b, len) != 0)
-		return -EBADMSG;
-	/* Somebody else was faster: 0700h says who. */
-	if (memcmp(rsp.prim_uuid, fm->cfg.uuid, sizeof(fm->cfg.uuid)) != 0) {
-		fm_restart(c, fm->now_ns);
-		return FM_GOT_OTHER;
-	}
-	if (c->owner.prim_fm_pid == WEFT_FM_NO_PID)
-		c->pid = c->want_pid;
-	return FM_GOT_ALL;
-}
-
 static int
 component_put_limit(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
 {
@@ -129,9 +67,8 @@ component_got_limit(struct weft_fm *fm, struct fm_component *c, const uint8_t *b
 
 const struct fm_step fm_steps[] = {
 	{ WEFT_CCI_IDENTIFY, FM_OF_ALL, false, component_put_nothing, component_got_identify },
-	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, FM_OF_ALL, true, component_put_nothing,
-		component_got_owner },
-	{ WEFT_CCI_CLAIM_OWNERSHIP, FM_OF_ALL, false, component_put_claim, component_got_claim },
+	{ WEFT_CCI_IDENTIFY_PBR_COMPONENT, FM_OF_ALL, true, component_put_nothing, fm_got_owner },
+	{ WEFT_CCI_CLAIM_OWNERSHIP, FM_OF_ALL, false, fm_put_claim, fm_got_claim },
 	{ WEFT_CCI_SET_RESPONSE_LIMIT, FM_OF_ALL, false, component_put_limit, component_got_limit },
 	{ WEFT_CCI_IDENTIFY_SWITCH, FM_OF_SWITCH, false, component_put_nothing, fm_got_switch },
 	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, FM_OF_SWITCH, false, component_put_nothing,

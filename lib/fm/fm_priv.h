@@ -26,7 +26,12 @@ enum fm_component_type {
 enum fm_port_state { FM_PORT_USP = 4 }; /* 5101h, low four bits */
 enum fm_port_mode { FM_MODE_PBR = 5 };
 enum fm_ltssm { FM_LTSSM_L0 = 4 };
-enum fm_claim { FM_CLAIM_PRIMARY = 0, FM_CLAIM_CHANGE_PID = 2 }; /* 0701h */
+enum fm_claim { /* 0701h */
+	FM_CLAIM_PRIMARY = 0,
+	FM_CLAIM_SECONDARY = 1,
+	FM_CLAIM_CHANGE_PID = 2,
+	FM_CLAIM_PROMOTE = 3
+};
 enum fm_assign { FM_ASSIGN = 0, FM_ASSIGN_CLEAR = 1 }; /* 5704h */
 enum fm_capacity { FM_ADD_PRESCRIPTIVE = 2, FM_RELEASE_PRESCRIPTIVE = 1, FM_RELEASE_WIPE = 0x20 };
 
@@ -183,6 +188,10 @@ struct fm_step {
 
 extern const struct fm_step fm_steps[];
 extern const unsigned int fm_n_steps;
+/* owner.c */
+int fm_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
+int fm_put_claim(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
+int fm_got_claim(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 /* steps_switch.c, steps_gfd.c */
 int fm_put_ports(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_ports(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);

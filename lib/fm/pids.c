@@ -52,6 +52,8 @@ pids_taken(const struct weft_fm *fm, bool taken[WEFT_PIDS])
 	memset(taken, 0, WEFT_PIDS * sizeof(*taken));
 	taken[0] = taken[WEFT_FM_NO_PID] = true;
 	taken[fm->cfg.pid] = true;
+	if (fm->cfg.has_peer)
+		taken[fm->cfg.peer_pid & WEFT_FM_NO_PID] = true;
 	for (unsigned int i = 0; i < fm->intent->n_nodes; i++)
 		taken[fm->intent->node[i].pid & WEFT_FM_NO_PID] = true;
 	for (uint32_t i = 0; i < fm->cfg.n_paths; i++)

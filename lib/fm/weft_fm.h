@@ -32,6 +32,7 @@ WEFT_BEGIN_DECLS
 #define WEFT_FM_NO_PID 0xFFF
 #define WEFT_FM_HOST_EXTENTS 51 /**< of one host: what a message to it holds */
 #define WEFT_FM_PID 0x001 /**< of the manager, where the caller has no other */
+#define WEFT_FM_PEER_PID 0x002 /**< of the second of two */
 
 /** Carry a request; the answer comes by weft_fm_answer(). 0, or -errno if nobody is there. */
 struct weft_fm_transport {
@@ -69,6 +70,13 @@ struct weft_fm_event {
 struct weft_fm_cfg {
 	uint8_t uuid[16]; /**< of this manager; kept over its restarts */
 	uint16_t pid; /**< 0..0xFFE */
+	/**
+	 * The other manager of two that take turns (fabric.md section 4.4): it is registered as
+	 * secondary, and what it owns is taken over. Only one of the two may run.
+	 */
+	bool has_peer;
+	uint8_t peer_uuid[16];
+	uint16_t peer_pid; /**< another than pid: components tell managers by it */
 	uint32_t n_paths;
 	unsigned int tries; /**< requests without answer before a component is lost, 1 or more */
 	uint64_t timeout_ns; /**< of one */

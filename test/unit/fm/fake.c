@@ -37,7 +37,7 @@ fake_reboot(struct fake *f, unsigned int a)
 {
 	struct fake_component *c = &f->component[a];
 
-	c->pid = c->fm_pid = WEFT_FM_NO_PID;
+	c->pid = c->fm_pid = c->sec_pid = WEFT_FM_NO_PID;
 	memset(c->fm_uuid, 0, sizeof(c->fm_uuid));
 	memset(&c->drt, 0, sizeof(c->drt));
 	memset(c->rgt, 0, sizeof(c->rgt));
@@ -112,32 +112,57 @@ static void
 fake_owner(struct fake_component *c, struct fake_answer *a)
 {
 	struct weft_cci_identify_pbr_component_rsp rsp = {
-		.pid = c->pid, .prim_fm_pid = c->fm_pid, .sec_fm_pid = WEFT_FM_NO_PID
+		.pid = c->pid, .prim_fm_pid = c->fm_pid, .sec_fm_pid = c->sec_pid
 	};
 
 	memcpy(rsp.prim_uuid, c->fm_uuid, 16);
+	memcpy(rsp.sec_uuid, c->sec_uuid, 16);
 	a->len = weft_cci_put_identify_pbr_component_rsp(a->b, sizeof(a->b), &rsp);
 }
 
-static void
-fake_claim(struct fake_component *c, const uint8_t *b, size_t len, struct fake_answer *a)
+/* Primary and update, secondary, promotion; @p caller is the connection. */
+static bool
+fake_may_claim(const struct fake_component *c, const struct weft_cci_claim_ownership_req *req,
+	unsigned int caller)
 {
-	struct weft_cci_claim_ownership_rsp rsp = { .sec_fm_pid = WEFT_FM_NO_PID };
+	const bool is_owned = c->fm_pid != WEFT_FM_NO_PID;
+
+	switch (req->op) {
+	case 0: return !is_owned;
+	case 1: return is_owned && c->known == caller && c->sec_pid == WEFT_FM_NO_PID;
+	case 2: return is_owned && memcmp(req->fm_uuid, c->fm_uuid, 16) == 0;
+	case 3: return c->sec_pid != WEFT_FM_NO_PID && memcmp(req->fm_uuid, c->sec_uuid, 16) == 0;
+	default: return false;
+	}
+}
+
+static void
+fake_claim(struct fake_component *c, unsigned int caller, const uint8_t *b, size_t len,
+	struct fake_answer *a)
+{
+	struct weft_cci_claim_ownership_rsp rsp = { 0 };
 	struct weft_cci_claim_ownership_req req;
-	const bool is_owner = c->fm_pid != WEFT_FM_NO_PID;
 
 	assert_int_equal(weft_cci_get_claim_ownership_req(&req, b, len), 0);
-	if (req.op == 0 ? is_owner
-			: req.op != 2 || !is_owner || memcmp(req.fm_uuid, c->fm_uuid, 16) != 0) {
+	assert_true(req.new_pid != WEFT_FM_NO_PID && req.fm_pid != WEFT_FM_NO_PID);
+	if (!fake_may_claim(c, &req, caller)) {
 		a->rc = WEFT_CCI_INVALID_INPUT;
 		return;
 	}
-	assert_true(req.new_pid != WEFT_FM_NO_PID && req.fm_pid != WEFT_FM_NO_PID);
-	c->pid = req.new_pid;
-	c->fm_pid = req.fm_pid;
-	memcpy(c->fm_uuid, req.fm_uuid, 16);
+	if (req.op == 1) {
+		c->sec_pid = req.fm_pid;
+		memcpy(c->sec_uuid, req.fm_uuid, 16);
+	} else {
+		c->fm_pid = req.op == 3 ? c->sec_pid : req.fm_pid;
+		memcpy(c->fm_uuid, req.fm_uuid, 16);
+		c->sec_pid = req.op == 3 ? WEFT_FM_NO_PID : c->sec_pid;
+		c->pid = req.op == 3 ? c->pid : req.new_pid;
+		c->known = caller;
+	}
 	rsp.prim_fm_pid = c->fm_pid;
+	rsp.sec_fm_pid = c->sec_pid;
 	memcpy(rsp.prim_uuid, c->fm_uuid, 16);
+	memcpy(rsp.sec_uuid, c->sec_uuid, 16);
 	a->len = weft_cci_put_claim_ownership_rsp(a->b, sizeof(a->b), &rsp);
 }
 
@@ -554,8 +579,7 @@ fake_execute(struct fake *f, uint32_t path, unsigned int caller, uint16_t opcode
 	} else if (opcode == WEFT_CCI_IDENTIFY_PBR_COMPONENT) {
 		fake_owner(c, a);
 	} else if (opcode == WEFT_CCI_CLAIM_OWNERSHIP) {
-		fake_claim(c, b, len, a);
-		c->known = a->rc == 0 ? caller : c->known;
+		fake_claim(c, caller, b, len, a);
 	} else if (c->fm_pid == WEFT_FM_NO_PID || c->known != caller) {
 		a->rc = WEFT_CCI_UNSUPPORTED;
 	} else if (opcode == WEFT_CCI_SET_RESPONSE_LIMIT) {

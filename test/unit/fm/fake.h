@@ -37,8 +37,8 @@ struct fake_component {
 	bool is_fixed; /* GFD: takes no commands about its memory */
 	unsigned int n_busy; /* answers of Busy to come, and of Retry Required */
 	uint64_t serial;
-	uint16_t pid, fm_pid;
-	uint8_t fm_uuid[16];
+	uint16_t pid, fm_pid, sec_pid;
+	uint8_t fm_uuid[16], sec_uuid[16];
 	unsigned int known; /* caller that claimed last: others may do little more than that */
 	unsigned int n_ports, n_extents;
 	struct fake_port port[FAKE_PORTS];

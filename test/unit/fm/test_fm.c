@@ -35,12 +35,17 @@ log_event(void *arg, const struct weft_fm_event *e)
 	l->last[e->kind] = *e;
 }
 
+/* Managers of a store have these seats; a fabric of one has the first. */
+static const uint8_t seat_uuid[2][16] = { { 1, 2, 3 }, { 9, 9, 9 } };
+static const uint16_t seat_pid[2] = { WEFT_FM_PID, WEFT_FM_PEER_PID };
+
 static struct weft_fm *
-manager(struct fake *f)
+manager_at(struct fake *f, unsigned int seat, bool has_peer)
 {
-	const struct weft_fm_cfg cfg = {
-		.uuid = { 1, 2, 3 },
-		.pid = WEFT_FM_PID,
+	struct weft_fm_cfg cfg = {
+		.pid = seat_pid[seat],
+		.has_peer = has_peer,
+		.peer_pid = seat_pid[1 - seat],
 		.n_paths = f->n_components,
 		.tries = 4,
 		.timeout_ns = 20 * MS,
@@ -51,8 +56,11 @@ manager(struct fake *f)
 		.on_event = log_event,
 		.event_arg = &log_of,
 	};
-	struct weft_fm *fm = weft_fm_new(&cfg, f->now_ns);
+	struct weft_fm *fm;
 
+	memcpy(cfg.uuid, seat_uuid[seat], sizeof(cfg.uuid));
+	memcpy(cfg.peer_uuid, seat_uuid[1 - seat], sizeof(cfg.peer_uuid));
+	fm = weft_fm_new(&cfg, f->now_ns);
 	f->manager++;
 	assert_non_null(fm);
 	if (f->intent == NULL)
@@ -61,6 +69,12 @@ manager(struct fake *f)
 		weft_fm_set_intent(fm, f->intent, "test");
 	memset(&log_of, 0, sizeof(log_of));
 	return fm;
+}
+
+static struct weft_fm *
+manager(struct fake *f)
+{
+	return manager_at(f, 0, false);
 }
 
 static bool
@@ -427,6 +441,60 @@ WEFT_TEST(memory_and_rights_follow_what_is_desired)
 		draw_memory(&m, &rand);
 		weft_fm_set_intent(fm, &m.intent, "drawn");
 	}
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+/*
+ * Two that take turns: whoever comes goes on with what the other began, and becomes primary by
+ * promotion, or from the beginning where the other did not come to register it (fabric.md 4.4).
+ */
+WEFT_TEST(the_second_of_two_managers_takes_over_what_is_half_done)
+{
+	static struct memory m;
+	struct weft_rand rand;
+	unsigned int seat = 0, n_taken = 0;
+	struct weft_fm *fm;
+	struct fake f;
+
+	weft_test_seed(&rand, __func__);
+	small(&f, &m);
+	draw_memory(&m, &rand);
+	fm = manager_at(&f, seat, true);
+	for (unsigned int k = 0; k < 60; k++) {
+		draw_losses(&f, &rand);
+		(void)fake_run_sends(&f, fm, weft_rand_below(&rand, 60));
+		weft_fm_free(fm);
+		seat = (unsigned int)weft_rand_below(&rand, 2);
+		fm = manager_at(&f, seat, true);
+		if (k % 3 != 2)
+			continue;
+		assert_true(fake_run(&f, fm, f.now_ns + 600 * SECOND));
+		f.lost = f.late = 0;
+		fake_pass(&f, fm, 10 * SECOND);
+		assert_true(weft_fm_is_converged(fm));
+		check_memory(&f, &m);
+		for (unsigned int i = 0; i < f.n_components; i++) {
+			const struct fake_component *c = &f.component[i];
+
+			assert_memory_equal(c->fm_uuid, seat_uuid[seat], 16);
+			assert_int_equal(c->fm_pid, seat_pid[seat]);
+			assert_memory_equal(c->sec_uuid, seat_uuid[1 - seat], 16);
+			assert_int_equal(c->sec_pid, seat_pid[1 - seat]);
+		}
+		n_taken += seat;
+		draw_memory(&m, &rand);
+		weft_fm_set_intent(fm, &m.intent, "drawn");
+	}
+	assert_int_not_equal(n_taken, 0);
+	weft_fm_free(fm);
+	/* A component that a third manager is registered with as secondary is left alone. */
+	f.component[1].sec_pid = 0x005;
+	memset(f.component[1].sec_uuid, 0x77, 16);
+	fm = manager_at(&f, 1 - seat, true);
+	(void)fake_run(&f, fm, f.now_ns + SECOND);
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_FOREIGN], 1);
+	assert_int_equal(log_of.last[WEFT_FM_EVENT_FOREIGN].path, 1);
 	weft_fm_free(fm);
 	fake_free(&f);
 }
