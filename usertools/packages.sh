@@ -6,12 +6,12 @@
 # To build and run. xz-utils unpacks the headers for DPDK drivers.
 WEFT_BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config python3 xz-utils dpdk libdpdk-dev
 libisal-dev libipsec-mb-dev libnuma-dev libyaml-dev libjansson-dev libmicrohttpd-dev libssl-dev iproute2
-libfuse3-dev fuse3 libsqlite3-dev libncurses-dev"
+libfuse3-dev fuse3 libsqlite3-dev libncurses-dev libcurl4-openssl-dev"
 
 # To run every test, beyond that.
 WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev libpcap-dev python3-numpy
 python3-cryptography python3-cryptography-vectors python3-jsonschema python3-matplotlib dpdk-dev tshark jq spin valgrind
-nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3 curl prometheus chromium tmux"
+nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3 etcd-server curl prometheus chromium tmux"
 
 # To make a book of the pages.
 WEFT_DOC_PACKAGES="python3-sphinx python3-myst-parser doxygen"

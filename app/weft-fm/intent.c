@@ -3,7 +3,6 @@
 
 /* Desired state from a topology file: nodes, their PIDs, groups and rights. */
 
-#include <poll.h>
 #include <stdlib.h>
 
 #include "cli.h"

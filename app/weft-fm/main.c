@@ -35,7 +35,7 @@ struct main_options {
 	const char *json;
 	bool once;
 	double timeout_s;
-	uint32_t poll_ms, drain_ms;
+	uint32_t poll_ms, drain_ms, lease_s;
 };
 
 #define CLI_INTO struct main_options
@@ -44,9 +44,16 @@ static const struct cli_option options[] = {
 	{ "topology", "FILE", NULL, "what the fabric is to be: a topology file",
 		CLI_TEXT(topology) },
 	{ "store", "URL", NULL,
-		"sqlite:PATH, where identity, wishes of operators and the log of changes are kept; "
-		"without it they end with the program",
+		"sqlite:PATH or etcd:http://HOST:PORT[/PREFIX], where identity, wishes of "
+		"operators "
+		"and the log of changes are kept; without it they end with the program. With etcd, "
+		"two managers take turns",
 		CLI_TEXT(store) },
+	{ "lease", "S", "5",
+		"with etcd: the other manager takes over when the one that leads was silent so "
+		"long, "
+		"1 to 60",
+		CLI_NUMBER(lease_s, 1, 60) },
 	{ CLI_SECTION("Run") },
 	{ "once", NULL, NULL, "end when the fabric is as it is to be", CLI_FLAG(once) },
 	{ "timeout", "S", "30", "with --once: give up after so long, 0.1 to 3600",
@@ -70,6 +77,7 @@ static const struct cli_program program = {
 		"memory, and keep it so.",
 	.status = "something cannot be begun, or --once ran out of time",
 	.examples = "  weft-fm --topology lab.yaml --store sqlite:lab.db\n"
+		    "  weft-fm --topology lab.yaml --store etcd:http://127.0.0.1:2379/lab\n"
 		    "  weft-fm --topology lab.yaml --once --json -\n",
 	CLI_OPTIONS(options),
 };
@@ -83,14 +91,33 @@ main_now_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * MAIN_SECOND + (uint64_t)t.tv_nsec;
 }
 
-/* One line an event; commands go to the log of changes, too, before they are sent. */
+static void
+main_say(void *arg, const char *word, const char *text)
+{
+	const struct manager *m = arg;
+
+	if (m->is_quiet)
+		return;
+	printf("%s fabric: %s\n", word, text);
+	fflush(stdout);
+}
+
+/*
+ * One line an event. Commands go to the log of changes before they are sent; where that is not
+ * taken, they are not sent: main_send() sees that this manager leads no more.
+ */
 static void
 main_on_event(void *arg, const struct weft_fm_event *e)
 {
 	struct manager *m = arg;
-	struct manager_event *keep = &m->event[m->n_events++ % MANAGER_EVENTS];
+	struct manager_event *keep;
 	const char *node = intent_name(&m->intent, e->path);
+	const struct store_change change = { "weft-fm", e->why, node, e->opcode, e->text };
 
+	if (e->kind == WEFT_FM_EVENT_WRITE && store_audit(m->store, &change) != 0 &&
+		!store_leads(m->store))
+		return;
+	keep = &m->event[m->n_events++ % MANAGER_EVENTS];
 	*keep = (struct manager_event){ .at_ns = (int64_t)main_now_ns(CLOCK_REALTIME),
 		.kind = e->kind };
 	snprintf(keep->node, sizeof(keep->node), "%s", node);
@@ -99,65 +126,142 @@ main_on_event(void *arg, const struct weft_fm_event *e)
 			weft_cci_opcode_name(e->opcode), e->text);
 	else
 		memcpy(keep->text, e->text, sizeof(keep->text));
-	if (e->kind == WEFT_FM_EVENT_WRITE)
-		store_audit(m->store, "weft-fm", e->why, node, e->opcode, e->text);
 	if (!m->is_quiet) {
 		printf("%s %s: %s\n", weft_fm_event_word(e->kind), node, keep->text);
 		fflush(stdout);
 	}
 }
 
-static void
-main_begin(struct manager *m, const struct main_options *o, const char *folder)
+/* The transport: only the manager that leads says anything to components. */
+static int
+main_send(void *arg, uint32_t path, const uint8_t *msg, size_t len)
 {
-	struct weft_fm_cfg cfg = {
-		.pid = WEFT_FM_PID,
-		.tries = 3,
-		.timeout_ns = 500 * MAIN_MS,
-		.poll_ns = o->poll_ms * MAIN_MS,
-		.retry_ns = 500 * MAIN_MS,
-		.drain_ns = o->drain_ms * MAIN_MS,
-		.on_event = main_on_event,
-		.event_arg = m,
-	};
+	struct manager *m = arg;
+
+	return store_leads(m->store) ? paths_send(m->paths, path, msg, len) : -EPERM;
+}
+
+static void
+main_begin(struct manager *m, const struct main_options *o)
+{
+	const struct store_cfg cfg = { o->store, o->lease_s, main_say, m };
 	struct weft_topo_error err;
 
 	if (weft_topo_load(&m->topo, o->topology, &err) != 0)
 		cli_fail("%s", err.text);
 	intent_init(&m->intent, m->topo);
 	m->is_quiet = json_is_output(o->json);
-	m->store = store_open(o->store);
-	for (unsigned int i = 0; i < m->topo->n_nodes; i++)
-		m->intent.node[i].is_drained = store_is_drained(m->store, m->topo->node[i].name);
-	store_get_memories(m->store, m->topo, &m->memories);
+	m->store = store_open(&cfg);
+}
+
+static void
+main_listen(const char *folder)
+{
+	static bool is_said;
+
+	if (operate_init(folder) == 0 || is_said)
+		return;
+	cli_warn("%s/" MANAGER_SOCKET
+		 ": another weft-fm serves it, and operators cannot reach this "
+		 "one until that has ended",
+		folder);
+	is_said = true;
+}
+
+/* With what the store says; the fabric is looked at from the beginning. */
+static void
+main_lead(struct manager *m, const struct main_options *o, const char *folder)
+{
+	struct weft_fm_cfg cfg = {
+		.tries = 3,
+		.timeout_ns = 500 * MAIN_MS,
+		.poll_ns = o->poll_ms * MAIN_MS,
+		.retry_ns = 500 * MAIN_MS,
+		.drain_ns = o->drain_ms * MAIN_MS,
+		.n_paths = m->intent.n_paths,
+		.transport = { m, main_send },
+		.on_event = main_on_event,
+		.event_arg = m,
+	};
+	struct store_identity id;
+
+	if (store_identity(m->store, &id) != 0 ||
+		store_get_drained(m->store, m->topo, m->intent.node) != 0 ||
+		store_get_memories(m->store, m->topo, &m->memories) != 0)
+		return;
+	memcpy(cfg.uuid, id.uuid, sizeof(cfg.uuid));
+	memcpy(cfg.peer_uuid, id.peer_uuid, sizeof(cfg.peer_uuid));
+	cfg.pid = id.pid;
+	cfg.has_peer = id.has_peer;
+	cfg.peer_pid = id.peer_pid;
 	intent_set_memory(&m->intent, &m->memories);
-	store_uuid(m->store, cfg.uuid);
 	m->paths = paths_new(&m->intent, folder);
-	cfg.n_paths = m->intent.n_paths;
-	cfg.transport = (struct weft_fm_transport){ m->paths, paths_send };
 	m->fm = weft_fm_new(&cfg, main_now_ns(CLOCK_MONOTONIC));
 	if (m->fm == NULL)
 		cli_fail("out of memory");
 	weft_fm_set_intent(m->fm, &m->intent.want, "the topology file");
-	operate_init(m, folder);
+	if (store_is_shared(m->store))
+		main_listen(folder);
+	else if (operate_init(folder) != 0)
+		cli_fail("%s/" MANAGER_SOCKET
+			 ": another weft-fm serves it: expected one manager a run folder",
+			folder);
+}
+
+/* Nothing is sent any more; what is out finds nobody. */
+static void
+main_stop_leading(struct manager *m)
+{
+	operate_fini();
+	weft_fm_free(m->fm);
+	paths_free(m->paths);
+	m->fm = NULL;
+	m->paths = NULL;
 }
 
 /* All components are there and as they are to be. */
 static bool
 main_is_done(const struct manager *m)
 {
-	for (uint32_t i = 0; i < m->intent.n_paths; i++) {
+	for (uint32_t i = 0; m->fm != NULL && i < m->intent.n_paths; i++) {
 		struct weft_fm_component c;
 
 		if (weft_fm_component(m->fm, i, &c) != 0 || c.state != WEFT_FM_READY)
 			return false;
 	}
-	return weft_fm_is_converged(m->fm);
+	return m->fm != NULL && weft_fm_is_converged(m->fm);
+}
+
+/* What is due of the store, of components and of operators. @return when it is again */
+static uint64_t
+main_turn(struct manager *m, const struct main_options *o, const char *folder, uint64_t *connect_ns)
+{
+	const uint64_t store_ns = store_turn(m->store), now_ns = main_now_ns(CLOCK_MONOTONIC);
+	const uint64_t turn_ns = store_ns == UINT64_MAX ? UINT64_MAX : now_ns + store_ns;
+	uint64_t next_ns;
+
+	if (m->fm != NULL && !store_leads(m->store))
+		main_stop_leading(m);
+	if (m->fm == NULL && store_leads(m->store))
+		main_lead(m, o, folder);
+	if (m->fm == NULL)
+		return turn_ns;
+	if (now_ns >= *connect_ns) {
+		paths_connect(m->paths, m->fm, now_ns);
+		*connect_ns = now_ns + MAIN_CONNECT_NS;
+		if (!operate_is_open())
+			main_listen(folder);
+	}
+	paths_receive(m->paths, m->fm, now_ns);
+	operate_turn(m, now_ns);
+	next_ns = weft_fm_poll(m->fm, now_ns);
+	next_ns = next_ns < *connect_ns ? next_ns : *connect_ns;
+	return next_ns < turn_ns ? next_ns : turn_ns;
 }
 
 /* Until a signal, or with --once until all is done. Whether it was. */
 static bool
-main_loop(struct manager *m, const struct main_options *o, int signals)
+main_loop(struct manager *m, const struct main_options *o, const char *folder, int signals)
 {
 	struct pollfd *fd = calloc(m->intent.n_paths + OPERATE_FDS + 1u, sizeof(*fd));
 	const uint64_t begin_ns = main_now_ns(CLOCK_MONOTONIC);
@@ -166,23 +270,16 @@ main_loop(struct manager *m, const struct main_options *o, int signals)
 	if (fd == NULL)
 		cli_fail("out of memory");
 	for (;;) {
-		uint64_t now_ns = main_now_ns(CLOCK_MONOTONIC), next_ns;
+		const uint64_t next_ns = main_turn(m, o, folder, &connect_ns);
+		const uint64_t now_ns = main_now_ns(CLOCK_MONOTONIC);
 		unsigned int n = 0;
 
-		if (now_ns >= connect_ns) {
-			paths_connect(m->paths, m->fm, now_ns);
-			connect_ns = now_ns + MAIN_CONNECT_NS;
-		}
-		paths_receive(m->paths, m->fm, now_ns);
-		operate_turn(m, now_ns);
-		next_ns = weft_fm_poll(m->fm, now_ns);
-		if (o->once && main_is_done(m))
+		if (o->once &&
+			(main_is_done(m) || now_ns - begin_ns > (uint64_t)(o->timeout_s * 1e9)))
 			break;
-		if (o->once && now_ns - begin_ns > (uint64_t)(o->timeout_s * 1e9))
-			break;
-		next_ns = next_ns < connect_ns ? next_ns : connect_ns;
 		fd[n++] = (struct pollfd){ .fd = signals, .events = POLLIN };
-		n += paths_fds(m->paths, fd + n);
+		if (m->fm != NULL)
+			n += paths_fds(m->paths, fd + n);
 		n += operate_fds(fd + n);
 		if (poll(fd, n, next_ns <= now_ns ? 0 : (int)((next_ns - now_ns) / MAIN_MS) + 1) <
 				0 &&
@@ -216,9 +313,14 @@ main_signals(void)
 static void
 main_report(const struct manager *m, const char *path)
 {
-	json_t *o = report_fabric(m);
+	json_t *o;
 	int rc;
 
+	if (m->fm == NULL)
+		cli_fail(
+			"--json %s: another manager leads, or the store is away: nothing was found",
+			path);
+	o = report_fabric(m);
 	json_object_set_new(o, "switches", report_switches(m));
 	json_object_set_new(o, "gfds", report_gfds(m));
 	json_object_set_new(o, "ports", report_ports(m));
@@ -250,17 +352,15 @@ main(int argc, char **argv)
 	if (rc != 0)
 		cli_fail("run folder %s: %s", folder, strerror(-rc));
 	signals = main_signals();
-	main_begin(&m, &o, folder);
-	is_done = main_loop(&m, &o, signals);
-	operate_fini();
+	main_begin(&m, &o);
+	is_done = main_loop(&m, &o, folder, signals);
 	if (o.json != NULL)
 		main_report(&m, o.json);
 	if (o.once && !is_done)
 		cli_warn("the fabric is not as it is to be after %g s: lines above say what is "
 			 "missing",
 			o.timeout_s);
-	weft_fm_free(m.fm);
-	paths_free(m.paths);
+	main_stop_leading(&m);
 	store_close(m.store);
 	intent_free(&m.intent);
 	weft_topo_free(m.topo);

@@ -6,6 +6,7 @@
 #define MANAGER_H
 
 #include <jansson.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -59,6 +60,9 @@ int memory_grow(struct memories *s, struct memory *m, const struct weft_topo *t,
 int memory_share(struct memories *s, struct memory *m, const struct weft_topo *t,
 	const uint16_t *host, unsigned int n_hosts, char *err, size_t err_len);
 void memory_release(struct memory *m);
+bool memory_is_released(const struct memory *m);
+/* What a memory may be called: 1 to MANAGER_NAME - 1 bytes of UTF-8, no blanks or controls. */
+bool memory_is_name(const char *name);
 struct manager;
 /* Those that were released, once no GFD has anything in their groups any more. */
 void memory_forget(const struct manager *m, struct memories *s);
@@ -91,26 +95,59 @@ const char *intent_name(const struct intent *in, uint32_t path);
 
 struct store;
 
-/* Open, or make, a store at "sqlite:PATH"; NULL: in memory. cli_fail() if it cannot be used. */
-struct store *store_open(const char *url);
+struct store_cfg {
+	const char *url; /* NULL: in memory */
+	unsigned int lease_s; /* of a shared store: who leads is gone when it was silent so long */
+	/* Who leads: "leads" or "waits", and a sentence about it. */
+	void (*say)(void *arg, const char *word, const char *text);
+	void *say_arg;
+};
+
+/* Whom components know this manager by, and the other one of a shared store. */
+struct store_identity {
+	uint8_t uuid[16], peer_uuid[16];
+	uint16_t pid, peer_pid;
+	bool has_peer;
+};
+
+struct store_change {
+	const char *who, *why, *node;
+	uint16_t opcode; /* 0: no command */
+	const char *what;
+};
+
+/* Open, or make, a store. cli_fail() if it cannot be used; one that is away is waited for. */
+struct store *store_open(const struct store_cfg *cfg);
+/* Another manager of a shared store may lead at once. */
 void store_close(struct store *s);
-/* UUID of the manager; drawn once. */
-void store_uuid(struct store *s, uint8_t uuid[16]);
-/* Add a line to the audit log. @opcode 0: no command. */
-void store_audit(struct store *s, const char *who, const char *why, const char *node,
-	uint16_t opcode, const char *what);
+/* Whether several managers take turns. */
+bool store_is_shared(const struct store *s);
+/* Keep the lead, or try to get it; look whether the store is still there. @return ns to the next */
+uint64_t store_turn(struct store *s);
+/*
+ * Whether this manager may send commands and write the store, which is to be asked before each
+ * command. When it comes back, what was read of the store is to be read again.
+ */
+bool store_leads(const struct store *s);
+
+/* The rest is for the manager that leads. All return 0, or -EIO: then it may no longer lead. */
+
+/* Drawn once. */
+int store_identity(struct store *s, struct store_identity *id);
+/* Add a line to the audit log; before a command is sent. */
+int store_audit(struct store *s, const struct store_change *change);
 /* The last @n lines, oldest first. */
 json_t *store_history(struct store *s, unsigned int n);
-/* Nodes that are drained. 0 or -errno. */
+/* Nodes that are drained: @node is by node of the topology. */
 int store_set_drained(struct store *s, const char *node, bool is_drained);
-bool store_is_drained(struct store *s, const char *node);
-/* All memory that operators asked for, in place of what there was. 0 or -errno. */
+int store_get_drained(struct store *s, const struct weft_topo *t, struct weft_fm_node *node);
+/* All memory that operators asked for, in place of what there was. */
 int store_set_memories(struct store *s, const struct weft_topo *t, const struct memories *all);
 /*
  * What there was. Ends the program with a line where the fabric of the file has no room for it: to
  * go on without would give that memory back, and wipe it.
  */
-void store_get_memories(struct store *s, const struct weft_topo *t, struct memories *all);
+int store_get_memories(struct store *s, const struct weft_topo *t, struct memories *all);
 
 /* --- paths.c: sockets of components --- */
 
@@ -142,7 +179,7 @@ struct manager {
 	struct intent intent;
 	struct memories memories;
 	struct store *store;
-	struct paths *paths;
+	struct paths *paths; /* these two while it leads */
 	struct weft_fm *fm;
 	bool is_quiet;
 	uint64_t n_events; /* so far; the last are kept */
@@ -171,8 +208,9 @@ json_t *operate_refuse(const char *fmt, const char *a);
 json_t *operate_result(json_t *result);
 json_t *operate_plan(struct manager *m);
 
-/* operate.c: the socket for operators. */
-void operate_init(struct manager *m, const char *folder);
+/* operate.c: the socket for operators. 0; -EADDRINUSE: another manager serves it; cli_fail(). */
+int operate_init(const char *folder);
+bool operate_is_open(void);
 unsigned int operate_fds(struct pollfd *fd); /* room for OPERATE_FDS */
 void operate_turn(struct manager *m, uint64_t now_ns);
 void operate_fini(void);

@@ -9,7 +9,6 @@
  */
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -223,6 +222,23 @@ memory_share(struct memories *s, struct memory *m, const struct weft_topo *t, co
 	return memory_judge_hosts(s, t, err, err_len);
 }
 
+/* Operators see it in tables: no blanks, no controls (C1 too: C2 80 to C2 9F), and UTF-8. */
+bool
+memory_is_name(const char *name)
+{
+	const size_t len = strlen(name);
+	json_t *text = json_string(name);
+	bool is_good = text != NULL && len > 0 && len < MANAGER_NAME;
+
+	json_decref(text);
+	for (size_t i = 0; i < len && is_good; i++) {
+		const uint8_t c = (uint8_t)name[i];
+
+		is_good = c > ' ' && c != 0x7f && (c != 0xC2 || (uint8_t)name[i + 1] >= 0xA0);
+	}
+	return is_good;
+}
+
 /*
  * Its group is not given to another memory before every GFD has let go of it: what is added to a
  * group that still has old extents there would not be wiped.
@@ -232,6 +248,12 @@ memory_release(struct memory *m)
 {
 	m->n_extents = m->n_hosts = 0;
 	snprintf(m->name, sizeof(m->name), "~%u", m->group);
+}
+
+bool
+memory_is_released(const struct memory *m)
+{
+	return m->name[0] == '~';
 }
 
 /* Whether a GFD has, or may have, memory in a group. */

@@ -37,23 +37,28 @@ static struct {
 	struct operate_one one[OPERATE_MAX];
 } operate = { .fd = -1 };
 
-void
-operate_init(struct manager *m, const char *folder)
+int
+operate_init(const char *folder)
 {
 	int rc = -ENAMETOOLONG;
 
-	(void)m;
 	for (unsigned int i = 0; i < OPERATE_MAX; i++)
 		operate.one[i].fd = -1;
 	if (snprintf(operate.path, sizeof(operate.path), "%s/" MANAGER_SOCKET, folder) <
 		(int)sizeof(operate.path))
 		rc = weft_socket_listen_stream(operate.path);
 	if (rc == -EADDRINUSE)
-		cli_fail("%s: another weft-fm serves it: expected one manager a run folder",
-			operate.path);
+		return rc;
 	if (rc < 0)
 		cli_fail("%s: %s", operate.path, strerror(-rc));
 	operate.fd = rc;
+	return 0;
+}
+
+bool
+operate_is_open(void)
+{
+	return operate.fd >= 0;
 }
 
 static void
@@ -222,12 +227,14 @@ operate_drain(struct manager *m, const struct operate_one *o, const json_t *requ
 	}
 	if (store_set_drained(m->store, want->name, is_drained) != 0) {
 		want->is_drained = before;
-		return operate_refuse("%s: the store cannot be written", "drain");
+		return operate_refuse("%s: the store did not say that it has it: see what show "
+				      "switch says before it is asked for again",
+			"drain");
 	}
 	snprintf(who, sizeof(who), "uid %u", (unsigned int)o->uid);
 	snprintf(why, sizeof(why), "%s: %s %s", who, is_drained ? "drain" : "undrain", want->name);
-	store_audit(m->store, who, is_drained ? "drain" : "undrain", want->name, 0,
-		"asked by an operator");
+	(void)store_audit(m->store, &(struct store_change){ who, is_drained ? "drain" : "undrain",
+					    want->name, 0, "asked by an operator" });
 	weft_fm_set_intent(m->fm, &m->intent.want, why);
 	return operate_result(json_pack("{s:s, s:b}", "node", want->name, "drained", is_drained));
 }
@@ -258,6 +265,9 @@ operate_answer(struct manager *m, const struct operate_one *o, const char *line,
 	const json_t *plan = json_object_get(request, "plan");
 	json_t *answer = NULL;
 
+	if (request == NULL && json_error_code(&err) == json_error_invalid_utf8)
+		return operate_refuse(
+			"expected a line of JSON in UTF-8, got bytes that are %s", "no UTF-8");
 	/* What is not understood is not done. */
 	if (plan != NULL && !json_is_boolean(plan)) {
 		json_decref(request);

@@ -7,7 +7,6 @@
  */
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -86,9 +85,11 @@ mem_create(struct mem_change *c)
 				    json_integer_value(ways) > MEM_WAYS_MAX))
 		return weft_errorf(c->err, sizeof(c->err), -EINVAL,
 			"interleave: expected a number of 1 to %d", MEM_WAYS_MAX);
-	if (name != NULL && (name[0] == '\0' || name[0] == '~' || strlen(name) >= sizeof(w.name)))
+	if (name != NULL && (!memory_is_name(name) || name[0] == '~'))
 		return weft_errorf(c->err, sizeof(c->err), -EINVAL,
-			"name: expected 1 to %zu characters, the first no ~", sizeof(w.name) - 1);
+			"name: expected 1 to %zu bytes of printable characters without blanks, the "
+			"first no ~",
+			sizeof(w.name) - 1);
 	n = mem_hosts(c, w.host);
 	if (n < 0)
 		return -EINVAL;
@@ -160,11 +161,14 @@ mem_do(struct mem_change *c, unsigned int uid, const char *op)
 	json_t *answer;
 
 	if (store_set_memories(c->m->store, c->m->topo, c->next) != 0)
-		return operate_refuse("mem %s: the store cannot be written", op);
+		return operate_refuse("mem %s: the store did not say that it has it: see what "
+				      "show memory says before it is asked for again",
+			op);
 	snprintf(who, sizeof(who), "uid %u", uid);
 	snprintf(what, sizeof(what), "mem %s", op);
 	snprintf(why, sizeof(why), "%s: %s %s", who, what, c->name);
-	store_audit(c->m->store, who, what, c->name, 0, "asked by an operator");
+	(void)store_audit(c->m->store,
+		&(struct store_change){ who, why, c->name, 0, "asked by an operator" });
 	c->m->memories = *c->next;
 	intent_set_memory(&c->m->intent, &c->m->memories);
 	weft_fm_set_intent(c->m->fm, &c->m->intent.want, why);

@@ -54,6 +54,7 @@ grep -q ready answers || die "components do not begin"
 fm=("$app/weft-fm" --topology lab.yaml --store sqlite:fm.db)
 misused 'expected --topology' "$app/weft-fm"
 misused 'expected sqlite:PATH' "$app/weft-fm" --topology lab.yaml --store nonesuch:x
+misused 'expected sqlite:PATH, got' "$app/weft-fm" --topology lab.yaml --store sqlite:
 echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
 refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
@@ -100,7 +101,8 @@ s.sendall(sys.argv[2].encode() + b"\n")
 print(s.makefile().readline())' "$run/fm.sock" "$1" >answer.json
 }
 [ "$(stat -c %a "$run/fm.sock")" = 600 ] || die "others may connect"
-refuses 'another weft-fm serves it' "${fm[@]}"
+refuses "the weft-fm of process $manager has it" "${fm[@]}"
+refuses 'another weft-fm serves it' "$app/weft-fm" --topology lab.yaml --store sqlite:second.db
 ask '{"cmd": "path", "from": "h0", "to": "g0"}'
 way=$(json answer.json 'o["result"][2]')
 [ "$(json answer.json 'o["result"]')" = "['h0', 's0', '$way', 's3', 'g0']" ] || die "way"
@@ -146,6 +148,14 @@ ask '{"cmd": "history", "n": 5}'
 	die "history: $(cat answer.json)"
 
 # What operators may send.
+printf '{"cmd": "path", "from": "\377", "to": "h0"}\n' >bytes
+/usr/bin/python3 -S -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(10)
+s.connect(sys.argv[1])
+s.sendall(open("bytes", "rb").read())
+print(s.makefile().readline())' "$run/fm.sock" >answer.json
+[ "$(json answer.json '"UTF-8" in o["error"]')" = True ] || die "bytes that are no UTF-8: $(cat answer.json)"
 for bad in '{}' '[1' '{"cmd": "nonesuch"}' '{"cmd": "show"}' '{"cmd": "show", "what": 3}' '{"cmd": "path", "from": "h0", "to": "h0"}' \
 	'{"cmd": "drain", "node": "nonesuch"}' '{"cmd": "drain"}'; do
 	ask "$bad"
@@ -179,3 +189,28 @@ refuses 'no manager of this user runs' "$app/weftctl" fm show fabric
 timeout 30 "${fm[@]}" --once --json found.json >once.log 2>once.err || die "--once, drained"
 [ "$(json found.json '[s["name"] for s in o["switches"] if s["drained"]]')" = "['$other']" ] || die "drain is forgotten"
 [ ! -s fm.err ] || die "$(cat fm.err)"
+# What a store may have of memory: one that was released and waits for its GFDs, and nothing that no manager wrote.
+has() { sqlite3 fm.db "$1" || die "$1"; }
+has "INSERT INTO memory VALUES ('~5', 5, 0)"
+timeout 30 "${fm[@]}" --once >once.log 2>once.err || die "a memory that was released keeps the manager from beginning"
+has "INSERT INTO memory VALUES ('x', 6, 0)"
+refuses 'memory x: expected its GFDs' "${fm[@]}" --once
+has "INSERT INTO memory_extent (name, gfd, dpa, size) VALUES ('x', 'g0', 0, 4096); INSERT INTO memory VALUES ('y', 7, 0);
+	INSERT INTO memory_extent (name, gfd, dpa, size) VALUES ('y', 'g0', 0, 8192)"
+refuses 'memories x and y: expected names, groups and places of their own' "${fm[@]}" --once
+has "DELETE FROM memory_extent; UPDATE memory SET name = 'x' || char(27) WHERE name = 'x'"
+refuses 'a name that is none' "${fm[@]}" --once
+has "DELETE FROM memory"
+# A store that is removed under the manager: a line, and what only it could keep is refused; routes are still mended.
+"${fm[@]}" >fm.log 2>fm.err &
+manager=$!
+pids+=("$manager")
+says '^converged'
+rm fm.db
+wait_for 5 grep -q 'store fm.db: it was removed' fm.err
+refuses 'the store did not say that it has it' "$app/weftctl" fm undrain "$other"
+order dead "$way"
+says "^lost $way"
+kill -TERM "$manager"
+wait "$manager" || die "does not end well without its store"
+[ "$(wc -l <fm.err)" -eq 1 ] || die "$(cat fm.err)"

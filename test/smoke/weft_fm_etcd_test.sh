@@ -1,0 +1,153 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Two weft-fm on one etcd: one leads and the other waits; the one that leads is killed at random moments while memory is
+# asked for, stopped beyond its lease, and etcd goes and comes back.
+. "$(dirname "$0")/lib.sh"
+[ -x "$app/weft-fm" ] || skip "weft-fm is not built: SQLite is not there"
+command -v etcd >/dev/null || skip "skipped: etcd is not there (package etcd-server)"
+"$app/weft-fm" --topology none --store etcd:http://h:1 2>&1 | grep -q libcurl && skip "skipped: weft-fm was built without libcurl"
+components=$WEFT_BUILD/test/smoke/fm_components
+export XDG_RUNTIME_DIR=$work
+cd "$work"
+seed=${WEFT_TEST_SEED:-$RANDOM}
+echo "WEFT_TEST_SEED=$seed"
+RANDOM=$seed
+cat >lab.yaml <<-Y
+	fabric: managed
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, access: [red]}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: s1, kind: switch, pid: 0x011}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	links:
+	  - {a: h0, b: s0}
+	  - {a: s0, b: s1}
+	  - {a: s0, b: s1}
+	  - {a: s1, b: g0}
+	groups:
+	  - {name: red, ranges: [{gfd: g0, base: 0, size: 512K}]}
+Y
+run=$work/weft
+mkdir -m 700 "$run"
+mkfifo orders
+"$components" lab.yaml "$run" <orders >answers 2>components.err &
+pids+=($!)
+exec 9>orders
+wait_for 10 grep -q ready answers
+
+port=$(/usr/bin/python3 -S -c 'import socket
+a, b = socket.socket(), socket.socket()
+a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
+print(a.getsockname()[1], b.getsockname()[1])')
+peer=http://127.0.0.1:${port#* } port=${port% *}
+# The election's time decides how short a lease may be.
+etcd_data=$(mktemp -d -p /dev/shm)
+cleanup() { rm -rf "$etcd_data"; }
+etcd_begin() {
+	etcd --name e --data-dir "$etcd_data" --listen-client-urls "http://127.0.0.1:$port" --advertise-client-urls "http://127.0.0.1:$port" \
+		--listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "e=$peer" \
+		--heartbeat-interval 50 --election-timeout 500 >etcd.out 2>&1 &
+	etcd=$!
+	pids+=("$etcd")
+	wait_for 20 curl -s --noproxy '*' -o etcd.json "http://127.0.0.1:$port/version"
+}
+post() { # PATH JSON
+	curl -s --noproxy '*' -X POST -d "$2" "http://127.0.0.1:$port/v3/$1"
+}
+key() { printf '%s' "lab/$1" | base64 -w0; }
+value() { post kv/range "{\"key\": \"$(key "$1")\"}" | json /dev/stdin '__import__("base64").b64decode(o["kvs"][0]["value"]).decode()'; }
+
+fm=("$app/weft-fm" --topology lab.yaml --store "etcd:http://127.0.0.1:$port/lab" --lease 2 --poll 20)
+for bad in etcd: etcd:h:1 etcd:http:// etcd:ftp://h:1 etcd:http://user:word@h:1 'etcd:http://h:1/a b' etcd:http://h:1,,i:2; do
+	misused 'expected etcd:http' "$app/weft-fm" --topology lab.yaml --store "$bad"
+done
+
+# Managers that come before etcd does wait for it.
+declare -A pid=()
+begin() { # NAME
+	"${fm[@]}" >>"$1.log" 2>>"$1.err" &
+	pid[$1]=$!
+	pids+=($!)
+}
+last() { grep -E '^(leads|waits) ' "$1.log" | tail -n 1; } # NAME: what it said of the lead
+leads() { last "$1" | grep -q '^leads'; }
+waits() { last "$1" | grep -q '^waits'; }
+converged() { leads "$1" && tail -n 1 "$1.log" | grep -q '^converged'; }
+one_leads() { leads a || leads b; }
+lead() { # who leads is $first; on a machine that stood still it may be another than a moment ago
+	wait_for 10 one_leads
+	if leads a; then first=a second=b; else first=b second=a; fi
+	wait_for 10 converged $first
+}
+begin a
+wait_for 10 grep -q 'no command is sent until it answers' a.err
+etcd_begin
+begin b
+wait_for 20 grep -q 'it answers again' a.err
+lead
+wait_for 10 waits $second
+! grep -q '^write' $second.log || die "both sent commands"
+grep -q "process ${pid[$first]} at" $second.log || die "does not say who leads"
+wait_for 5 timeout 5 "$app/weftctl" fm show fabric
+"${fm[@]}" --once --timeout 1 >third.log 2>third.err && die "a third manager had the lead"
+grep -q 'two managers have the seats' third.log || die "does not say why a third one waits"
+
+# Killed at random moments, while a wish of operators is under way; what the store has is there in the end.
+wish=true
+for _ in $(few 1 "1 2"); do
+	lead
+	timeout 5 "$app/weftctl" fm "$([ $wish = true ] && echo drain || echo undrain)" s1 >wish.log 2>wish.err || true
+	sleep "0.0$((RANDOM % 100))"
+	kill -KILL "${pid[$first]}"
+	wait "${pid[$first]}" 2>/dev/null || true
+	wait_for 10 converged $second
+	begin $first
+	wait_for 10 waits $first
+	timeout 5 "$app/weftctl" fm show switch --json >switches.json || die "the second does not serve operators"
+	[ "$(json switches.json '[s["drained"] for s in o if s["name"] == "s1"][0]')" = "$([ $wish = true ] && echo True || echo False)" ] ||
+		die "the wish was lost: $(cat wish.err)"
+	wish=$([ $wish = true ] && echo false || echo true)
+done
+grep -q 'take over from the other manager' a.log b.log || die "nothing was taken over"
+timeout 5 "$app/weftctl" fm history | grep -q 'take over' || die "the log does not have it"
+
+# One that leads and was stopped for longer than its lease: it sends nothing any more, and waits.
+kill -STOP "${pid[$first]}"
+wait_for 10 converged $second
+writes=$(grep -c '^write' $first.log || true)
+kill -CONT "${pid[$first]}"
+wait_for 10 waits $first
+[ "$(grep -c '^write' $first.log || true)" = "$writes" ] || die "sent commands without the lead"
+lead
+
+# Fenced: who has the leader's key leads, whatever this manager's clock says.
+kill -STOP "${pid[$second]}"
+post kv/deleterange "{\"key\": \"$(key leader)\"}" >etcd.json
+post kv/put "{\"key\": \"$(key leader)\", \"value\": \"$(printf another | base64)\"}" >etcd.json
+timeout 5 "$app/weftctl" fm drain s0 >wish.log 2>wish.err && die "wrote a store that another leads"
+kill -CONT "${pid[$second]}"
+wait_for 5 grep -q '^waits fabric: another leads' $first.log
+! value drained/s0 2>/dev/null || die "drained by a manager that does not lead"
+post kv/deleterange "{\"key\": \"$(key leader)\"}" >etcd.json
+lead
+
+# Etcd goes: a line from each, the fabric stays; it comes back, and one leads.
+: >$first.err
+kill -KILL "$etcd"
+wait "$etcd" 2>/dev/null || true
+wait_for 10 grep -q 'no command is sent until it answers' $first.err
+[ "$(grep -c 'no command' $first.err)" = 1 ] || die "said again and again"
+wait_for 5 waits $first
+etcd_begin
+lead
+
+# It ends: the other leads at once. A document that is none: a line, and nothing is given back.
+kill -TERM "${pid[$first]}"
+wait "${pid[$first]}" || die "does not end well"
+wait_for 5 converged $second
+kill -TERM "${pid[$second]}"
+wait "${pid[$second]}" || die "does not end well"
+post kv/put "{\"key\": \"$(key memory)\", \"value\": \"$(printf '[{"name": "x"' | base64)\"}" >etcd.json
+refuses 'expected the document that weft-fm wrote' "${fm[@]}" --once
+post kv/put "{\"key\": \"$(key schema)\", \"value\": \"$(printf 2 | base64)\"}" >etcd.json
+refuses 'use the weft-fm that wrote it' "${fm[@]}" --once
