@@ -168,7 +168,7 @@ mem_do(struct mem_change *c, unsigned int uid, const char *op)
 	snprintf(what, sizeof(what), "mem %s", op);
 	snprintf(why, sizeof(why), "%s: %s %s", who, what, c->name);
 	(void)store_audit(c->m->store,
-		&(struct store_change){ who, why, c->name, 0, "asked by an operator" });
+		&(struct store_change){ who, what, c->name, 0, "asked by an operator" });
 	c->m->memories = *c->next;
 	intent_set_memory(&c->m->intent, &c->m->memories);
 	weft_fm_set_intent(c->m->fm, &c->m->intent.want, why);
