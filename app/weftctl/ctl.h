@@ -28,9 +28,13 @@ enum {
 	CTL_CCI = 512,
 	CTL_DOCTOR = 1024,
 	CTL_FM_MEM = 2048,
+	CTL_TRACE = 4096,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
+
+/** `pid` where none was given. */
+#define CTL_NO_PID 0x1000
 
 struct ctl_options {
 	const char *node;
@@ -50,6 +54,9 @@ struct ctl_options {
 	uint32_t interleave; /* 0: not given */
 	double watch_s; /* 0: once */
 	uint64_t limit; /* bytes of a capture; 0: none */
+	uint32_t pid; /* of frames; CTL_NO_PID: any */
+	const char *kind; /* of frames, flits or messages; NULL: any */
+	uint32_t count; /* frames */
 	const char *server;
 	const char *topology; /* NULL: none */
 	const char *root; /* NULL: "/" */
@@ -126,6 +133,7 @@ int operate_reload(struct ctl *c);
 int operate_log(struct ctl *c);
 int operate_capture_start(struct ctl *c);
 int operate_capture_stop(struct ctl *c);
+int trace_run(struct ctl *c);
 
 /* This machine. */
 int doctor_see(struct ctl *c);

@@ -58,6 +58,8 @@ static const struct ctl_verb verbs[] = {
 		CTL_DAEMONS | CTL_LIMIT | CTL_JSON, .run = operate_capture_start },
 	{ "capture", "stop", "PORT", "end that", CTL_DAEMONS | CTL_JSON,
 		.run = operate_capture_stop },
+	{ "trace", "", "PORT", "frames of a port, flit by flit, and the stages that they passed",
+		CTL_DAEMONS | CTL_TRACE | CTL_JSON, .run = trace_run },
 	{ "doctor", "", "", "what of this machine would be in the way, and what mends it",
 		CTL_DOCTOR | CTL_JSON, .failure = CLI_USAGE, .run = doctor_see },
 	{ "fm", "show", "WHAT", "fabric, switch, port, pid, route, gfd, extents, memory, events",
@@ -114,7 +116,7 @@ static const struct cli_option options[] = {
 		CLI_FLAG(is_ways), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
-	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture") },
+	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace") },
 	{ "daemon", "PID", NULL, "that one, in place of all of this user",
 		CLI_NUMBER(daemon, 1, INT32_MAX), .tags = CTL_DAEMONS },
 	{ "watch", "S", NULL, "show, top: again each S seconds, 0.1 to 3600, until a signal",
@@ -124,6 +126,15 @@ static const struct cli_option options[] = {
 	{ "limit", "SIZE", NULL, "capture start: the file ends at that size, such as 100M",
 		CLI_SIZE(limit, 4096, "a size of 4096 bytes or more, such as 100M"),
 		.tags = CTL_LIMIT },
+	{ "pid", "PID", NULL, "trace: only frames from or to this PID", CLI_NUMBER(pid, 0, 0xFFF),
+		.tags = CTL_TRACE },
+	{ "kind", "K", NULL,
+		"trace: only frames that are or hold it: control, flits, nop, io, cachemem, almp, "
+		"or "
+		"a kind of messages such as m2s_req",
+		CLI_TEXT(kind), .tags = CTL_TRACE },
+	{ "count", "N", "1", "trace: so many frames, 1 to 100000", CLI_NUMBER(count, 1, 100000),
+		.tags = CTL_TRACE },
 	{ CLI_SECTION("doctor") },
 	{ "topology", "FILE", NULL,
 		"look only at what nodes of this machine (or --node) need by this file",
@@ -299,6 +310,7 @@ main(int argc, char **argv)
 	/* That a reader of ours has gone is an error of a write. */
 	signal(SIGPIPE, SIG_IGN);
 	main_describe_verbs();
+	c.opt.pid = CTL_NO_PID;
 	given = cli_parse(&program, &c.opt, argc, argv);
 	v = main_find_verb(argc, argv);
 	n_words = v->name[0] != '\0' ? 2 : 1;

@@ -88,33 +88,6 @@ operate_log(struct ctl *c)
 
 /* --- captures --- */
 
-/* The daemon with a node; ends the program where there is none. */
-static unsigned int
-operate_of_port(const struct ctl *c, struct daemons *d, const char *port)
-{
-	const char *dot = strrchr(port, '.');
-	char err[512];
-
-	for (unsigned int i = 0; dot != NULL && i < d->n; i++) {
-		json_t *hello = daemons_ask(&d->one[i], daemons_request("hello"), err, sizeof(err));
-		const json_t *name;
-		bool is_it = false;
-		size_t k;
-
-		json_array_foreach(json_object_get(hello, "nodes"), k, name) is_it =
-			is_it ||
-			(json_string_length(name) == (size_t)(dot - port) &&
-				strncmp(json_string_value(name), port, (size_t)(dot - port)) == 0);
-		json_decref(hello);
-		if (is_it)
-			return i;
-	}
-	cli_usage(
-		"%s: expected a port of a node that a daemon of this user runs, such as s0.0; got "
-		"\"%s\"",
-		c->verb, port);
-}
-
 static int
 operate_capture(struct ctl *c, json_t *request, const struct table_column *column, unsigned int n)
 {
@@ -125,7 +98,7 @@ operate_capture(struct ctl *c, json_t *request, const struct table_column *colum
 	unsigned int i;
 
 	daemons_open(c, &d);
-	i = operate_of_port(c, &d, port);
+	i = daemons_of_port(c, &d, port);
 	answer = daemons_ask(&d.one[i], request, err, sizeof(err));
 	daemons_close(&d);
 	if (answer == NULL)

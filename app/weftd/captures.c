@@ -45,18 +45,13 @@ static int
 capture_port(const struct daemon *d, const char *text)
 {
 	const char *eq = strchr(text, '=');
-	char name[WEFT_PORT_NAME_MAX];
+	const struct node *n;
+	uint16_t port;
 
 	if (eq == NULL || eq[1] == '\0')
 		return -1;
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
-			snprintf(name, sizeof(name), "%s.%u", d->node[i].topo->name, p);
-			if (strlen(name) == (size_t)(eq - text) &&
-				memcmp(name, text, strlen(name)) == 0)
-				return d->node[i].topo->first_port + p;
-		}
-	return -1;
+	n = ports_find(d, text, (size_t)(eq - text), &port);
+	return n == NULL ? -1 : n->topo->first_port + port;
 }
 
 static void

@@ -280,6 +280,9 @@ void ports_close(struct daemon *d);
 /** Files and sockets that the ports here need, captures included. */
 unsigned int ports_files(const struct daemon *d);
 
+/** The node here that has the port of this name, such as "s0.0", and its number; or NULL. */
+struct node *ports_find(const struct daemon *d, const char *name, size_t len, uint16_t *port);
+
 /** Whether a link is a pair of rings inside this process. */
 bool port_is_ring(const struct daemon *d, const struct weft_topo_link *l);
 

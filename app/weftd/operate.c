@@ -23,12 +23,13 @@
 #define OPERATE_LINE (64 << 10) /* bytes of a request */
 #define OPERATE_OUT (64 << 20) /* bytes that wait for one who does not read */
 #define OPERATE_LINES_A_TURN 8
+#define OPERATE_TRACE_OUT (1 << 20)
 #define OPERATE_IDLE_S 60.0 /* nobody who follows nothing may stay longer without a request */
 
 struct operator
 {
 	int fd; /* -1: free */
-	bool follows;
+	struct operate_streams streams;
 	bool is_last; /* what waits is all that it gets */
 	uint64_t next_event;
 	double heard; /* seconds of the run */
@@ -108,6 +109,7 @@ operate_init(struct daemon *d)
 
 static void operate_close(struct operator* o)
 {
+	trace_stop(o->streams.trace);
 	close(o->fd);
 	free(o->out);
 	*o = (struct operator){ .fd = -1 };
@@ -209,17 +211,36 @@ static bool operate_put_events(struct operator* o)
 	return is_good;
 }
 
+/* A part of what waits at a time: a trace can fill a connection faster than it is read. */
+static bool operate_put_trace(struct operator* o)
+{
+	struct trace_run *r = o->streams.trace;
+	bool is_good = true;
+	json_t *line;
+
+	while (is_good && o->out_len - o->out_sent < OPERATE_TRACE_OUT &&
+		(line = trace_line(r)) != NULL) {
+		json_object_set_new(line, "v", json_integer(OPERATE_VERSION));
+		is_good = operate_put(o, line);
+	}
+	if (trace_is_over(r)) {
+		trace_stop(r);
+		o->streams.trace = NULL;
+	}
+	return is_good;
+}
+
 /* --- in --- */
 
 static bool
 operate_line(struct daemon *d, struct operator* o, double seconds, const char *line, size_t len)
 {
-	const bool followed = o->follows;
+	const bool followed = o->streams.follows;
 	bool is_good;
 
 	o->heard = seconds;
-	is_good = operate_put(o, operate_answer(d, seconds, line, len, &o->follows));
-	if (o->follows && !followed)
+	is_good = operate_put(o, operate_answer(d, seconds, line, len, &o->streams));
+	if (o->streams.follows && !followed)
 		o->next_event = events_end();
 	return is_good;
 }
@@ -263,7 +284,8 @@ operate_receive(struct daemon *d, struct operator* o, double seconds)
 	n = recv(o->fd, o->in + o->n_in, sizeof(o->in) - o->n_in, MSG_DONTWAIT);
 	if (n < 0)
 		return (errno == EAGAIN || errno == EINTR) &&
-		       (o->follows || seconds - o->heard < OPERATE_IDLE_S);
+		       (o->streams.follows || o->streams.trace != NULL ||
+			       seconds - o->heard < OPERATE_IDLE_S);
 	if (n == 0)
 		return false;
 	o->n_in += (size_t)n;
@@ -281,8 +303,9 @@ operate_maintain(struct daemon *d, double seconds)
 
 		if (o->fd < 0)
 			continue;
-		if (!operate_receive(d, o, seconds) || (o->follows && !operate_put_events(o)) ||
-			!operate_send(o))
+		if (!operate_receive(d, o, seconds) ||
+			(o->streams.follows && !operate_put_events(o)) ||
+			(o->streams.trace != NULL && !operate_put_trace(o)) || !operate_send(o))
 			operate_close(o);
 	}
 }
@@ -295,7 +318,7 @@ operate_fini(void)
 
 		if (o->fd < 0)
 			continue;
-		if (o->follows)
+		if (o->streams.follows)
 			operate_put_events(o);
 		operate_put(o, json_pack("{s:i, s:b}", "v", OPERATE_VERSION, "end", 1));
 		operate_send(o);

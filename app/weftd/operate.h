@@ -10,6 +10,7 @@
 #define OPERATE_H
 
 #include "daemon.h"
+#include "traces.h"
 
 #define OPERATE_VERSION 1 /* of the protocol */
 #define OPERATE_SUFFIX ".ctl"
@@ -25,13 +26,19 @@ void operate_maintain(struct daemon *d, double seconds);
 /** Tell all who are connected that the run ends, and take the socket away. */
 void operate_fini(void);
 
+/** What a connection is sent without a request for each line. */
+struct operate_streams {
+	bool follows; /* events */
+	struct trace_run *trace; /* NULL: none */
+};
+
 /**
  * Execute one request. Control thread.
  *
- * @param follows  set if the connection wants events from now on
+ * @param streams  of the connection; what the request begins or ends
  * @return the answer, a new object
  */
-json_t *operate_answer(
-	struct daemon *d, double seconds, const char *line, size_t len, bool *follows);
+json_t *operate_answer(struct daemon *d, double seconds, const char *line, size_t len,
+	struct operate_streams *streams);
 
 #endif /* OPERATE_H */

@@ -22,13 +22,13 @@ struct operate_call {
 	struct daemon *d;
 	double seconds;
 	const json_t *request;
-	bool *follows;
+	struct operate_streams *streams;
 	char err[OPERATE_ERROR];
 };
 
 struct operate_command {
 	const char *word;
-	const char *keys[4]; /* that it takes beside "v", "id" and "cmd" */
+	const char *keys[6]; /* that it takes beside "v", "id" and "cmd" */
 	const char *does;
 	/** The result, or NULL with a line in err. */
 	json_t *(*run)(struct operate_call *c);
@@ -77,7 +77,7 @@ operate_events(struct operate_call *c)
 
 	if (follow != NULL && !json_is_boolean(follow))
 		return operate_refuse(c, "follow", "true or false");
-	*c->follows = json_is_true(follow);
+	c->streams->follows = json_is_true(follow);
 	return events_list_json();
 }
 
@@ -141,6 +141,47 @@ operate_capture_stop(struct operate_call *c)
 		"dropped", (json_int_t)s.dropped, "bytes", (json_int_t)s.bytes);
 }
 
+static json_t *
+operate_trace_start(struct operate_call *c)
+{
+	const char *port = operate_text(c, "port"), *kind = operate_text(c, "kind");
+	const json_t *pid = json_object_get(c->request, "pid");
+	const json_t *count = json_object_get(c->request, "count");
+
+	if (c->streams->trace != NULL) {
+		snprintf(c->err, sizeof(c->err),
+			"expected a connection that traces nothing, got one that does: trace_stop");
+		return NULL;
+	}
+	if (port == NULL)
+		return operate_refuse(c, "port", "a port such as \"s0.0\"");
+	if (kind == NULL && json_object_get(c->request, "kind") != NULL)
+		return operate_refuse(c, "kind", "a word");
+	if (pid != NULL && (!json_is_integer(pid) || json_integer_value(pid) < 0 ||
+				   json_integer_value(pid) > WEFT_PID_NONE))
+		return operate_refuse(c, "pid", "a number of 0 to 4095");
+	if (count != NULL && (!json_is_integer(count) || json_integer_value(count) < 1 ||
+				     json_integer_value(count) > TRACES_COUNT_MAX))
+		return operate_refuse(c, "count", "a number of 1 to 100000");
+	c->streams->trace = trace_start(c->d, port, kind,
+		pid == NULL ? WEFT_TRACE_ANY : (int)json_integer_value(pid),
+		count == NULL ? 1 : (unsigned int)json_integer_value(count), c->err,
+		sizeof(c->err));
+	return c->streams->trace == NULL ? NULL : json_pack("{s:s}", "port", port);
+}
+
+static json_t *
+operate_trace_stop(struct operate_call *c)
+{
+	if (c->streams->trace == NULL) {
+		snprintf(c->err, sizeof(c->err), "this connection traces nothing");
+		return NULL;
+	}
+	trace_stop(c->streams->trace);
+	c->streams->trace = NULL;
+	return json_object();
+}
+
 static json_t *operate_help(struct operate_call *c);
 
 static const struct operate_command commands[] = {
@@ -155,6 +196,10 @@ static const struct operate_command commands[] = {
 	{ "capture_start", { "port", "file", "limit" }, "write the frames of a port to a file",
 		operate_capture_start },
 	{ "capture_stop", { "port" }, "end that", operate_capture_stop },
+	{ "trace_start", { "port", "pid", "kind", "count" },
+		"decode frames of a port, and name the stages that they passed; each is a line",
+		operate_trace_start },
+	{ "trace_stop", { NULL }, "end that before its count", operate_trace_stop },
 };
 
 static json_t *
@@ -211,12 +256,13 @@ operate_run(struct operate_call *c)
 }
 
 json_t *
-operate_answer(struct daemon *d, double seconds, const char *line, size_t len, bool *follows)
+operate_answer(struct daemon *d, double seconds, const char *line, size_t len,
+	struct operate_streams *streams)
 {
 	json_error_t e;
 	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, &e), *result = NULL;
 	struct operate_call c = {
-		.d = d, .seconds = seconds, .request = request, .follows = follows
+		.d = d, .seconds = seconds, .request = request, .streams = streams
 	};
 	json_t *o = json_pack("{s:i}", "v", OPERATE_VERSION);
 

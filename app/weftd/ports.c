@@ -105,6 +105,22 @@ port_is_ring(const struct daemon *d, const struct weft_topo_link *l)
 	       (tp->driver == WEFT_TOPO_AUTO || tp->driver == WEFT_TOPO_RING);
 }
 
+struct node *
+ports_find(const struct daemon *d, const char *name, size_t len, uint16_t *port)
+{
+	char is[WEFT_PORT_NAME_MAX];
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
+			snprintf(is, sizeof(is), "%s.%u", d->node[i].topo->name, p);
+			if (strlen(is) == len && memcmp(is, name, len) == 0) {
+				*port = p;
+				return &d->node[i];
+			}
+		}
+	return NULL;
+}
+
 /*
  * The client of a memif cannot open before its server is there, so wait for the other daemon, for
  * as long as the run is to last. Links are opened in the order of the file by every daemon, so no

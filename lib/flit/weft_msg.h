@@ -80,6 +80,9 @@ bool weft_msg_has_data(const struct weft_msg *m);
 /** Name of a kind in reports, such as "m2s_req"; "unknown" out of range. */
 const char *weft_msg_kind_name(enum weft_msg_kind kind);
 
+/** Name of an opcode of a kind, such as "MemRd", LLCTRL included; NULL: it is reserved. */
+const char *weft_msg_op_name(enum weft_msg_kind kind, unsigned int op);
+
 /**
  * Encode up to WEFT_MSG_PER_SLOT messages of one kind into a header slot. Data and trailers are
  * not part of it.
@@ -149,6 +152,18 @@ void weft_unpack_restart(struct weft_unpacker *u);
  */
 enum weft_verdict weft_unpack_flit(
 	struct weft_unpacker *u, const uint8_t *flit, weft_msg_fn fn, void *arg);
+
+/**
+ * Call @p fn for the header of every message in one flit, in order, LLCTRL included; data is not
+ * set. For who looks on: nothing is kept but a count.
+ *
+ * @param data_slots  slots of data (and trailers) that flits before it left to come, 0..36;
+ *                    receives those that this one leaves. A wrong number makes messages of data
+ * @return WEFT_OK; WEFT_DROP_SLOT_FORMAT if the walk ended at a reserved slot format:
+ *         *@p data_slots is 0 then
+ */
+enum weft_verdict weft_flit_walk(const uint8_t *flit, enum weft_form form, unsigned int *data_slots,
+	weft_msg_fn fn, void *arg);
 
 /**
  * Builds flits from messages: tight packing, data right after its header slot and on into the

@@ -346,6 +346,18 @@ weft_link_llr(struct weft_link *e)
 	return e->llr;
 }
 
+unsigned int
+weft_link_data_slots(const struct weft_link *e)
+{
+	return e->unpack.n_slots;
+}
+
+enum weft_form
+weft_link_form(const struct weft_link *e)
+{
+	return (enum weft_form)e->cfg.form;
+}
+
 const struct weft_session *
 weft_link_session(const struct weft_link *e)
 {

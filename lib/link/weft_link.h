@@ -338,6 +338,12 @@ void weft_link_fini(struct weft_link *e);
  */
 void weft_link_knows(struct weft_link *e, uint64_t generation);
 
+/** Slots of data that flits in turn have announced and that are still to come. */
+unsigned int weft_link_data_slots(const struct weft_link *e);
+
+/** Form of the messages in its flits. */
+enum weft_form weft_link_form(const struct weft_link *e);
+
 struct weft_llr *weft_link_llr(struct weft_link *e);
 const struct weft_session *weft_link_session(const struct weft_link *e);
 const struct weft_credits *weft_link_credits(const struct weft_link *e);

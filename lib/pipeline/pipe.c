@@ -18,6 +18,7 @@
 #include <rte_ring.h>
 
 #include "pipe_priv.h"
+#include "trace_priv.h"
 
 #define PIPE_RING_FRAMES 2048
 
@@ -182,6 +183,38 @@ pipe_count_flits(struct rte_mbuf **pkt, uint16_t n)
 	return flits;
 }
 
+/* Run a burst through stage @p i. What it dropped is freed by pipe_end_stage(). */
+static inline void
+pipe_run_stage(struct weft_pipe *p, struct weft_burst *b, unsigned int i)
+{
+	struct weft_stage_stats *st = &p->stats[i];
+	uint16_t frames = b->n;
+	/* The first stage may be the one that learns the flit counts: ask it afterwards. */
+	uint64_t flits = i == 0 ? 0 : pipe_count_flits(b->pkt, b->n);
+
+	b->may_fuse = p->may_fuse[i];
+	p->layout.stage[i]->run(p->env, b, st);
+	b->fused &= b->may_fuse; /* used by the stage before, or not at all */
+	if (i == 0)
+		flits = pipe_count_flits(b->pkt, b->n) + pipe_count_flits(b->drop, b->n_drop);
+	st->bursts++;
+	st->frames += frames;
+	st->flits += flits;
+}
+
+/* @return the time, @p since is that of its beginning */
+static inline uint64_t
+pipe_end_stage(struct weft_pipe *p, struct weft_burst *b, unsigned int i, uint64_t since)
+{
+	uint64_t now;
+
+	rte_pktmbuf_free_bulk(b->drop, b->n_drop);
+	b->n_drop = 0;
+	now = rte_rdtsc();
+	p->stats[i].cycles += now - since;
+	return now;
+}
+
 /* Run a burst through the stages from @p first to the one before @p end. */
 static void
 pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, unsigned int end)
@@ -189,27 +222,52 @@ pipe_run_stages(struct weft_pipe *p, struct weft_burst *b, unsigned int first, u
 	uint64_t t = rte_rdtsc();
 
 	for (unsigned int i = first; i < end; i++) {
-		struct weft_stage_stats *st = &p->stats[i];
-		uint16_t frames = b->n;
-		/* The first stage may be the one that learns the flit counts: ask it afterwards. */
-		uint64_t flits = i == 0 ? 0 : pipe_count_flits(b->pkt, b->n);
-		uint64_t now;
-
-		b->may_fuse = p->may_fuse[i];
-		p->layout.stage[i]->run(p->env, b, st);
-		b->fused &= b->may_fuse; /* used by the stage before, or not at all */
-		if (i == 0)
-			flits = pipe_count_flits(b->pkt, b->n) +
-			        pipe_count_flits(b->drop, b->n_drop);
-		rte_pktmbuf_free_bulk(b->drop, b->n_drop);
-		b->n_drop = 0;
-		now = rte_rdtsc();
-		st->bursts++;
-		st->frames += frames;
-		st->flits += flits;
-		st->cycles += now - t;
-		t = now;
+		pipe_run_stage(p, b, i);
+		t = pipe_end_stage(p, b, i, t);
 	}
+}
+
+/* The reason of all drops since @p before, or WEFT_OK if there are several, or none. */
+static enum weft_verdict
+pipe_verdict(const uint64_t *before, const uint64_t *now)
+{
+	enum weft_verdict found = WEFT_OK;
+
+	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++) {
+		if (now[v] == before[v])
+			continue;
+		if (found != WEFT_OK)
+			return WEFT_OK;
+		found = (enum weft_verdict)v;
+	}
+	return found;
+}
+
+/* The same while frames are traced; what that takes is not in the stages' cycles. */
+static __rte_noinline void
+pipe_run_traced(struct weft_pipe *p, struct weft_trace *trace, struct weft_burst *b,
+	unsigned int first, unsigned int end)
+{
+	struct trace_burst w;
+
+	trace_begin(trace, b, first, &w);
+	for (unsigned int i = first; i < end; i++) {
+		struct weft_stage_stats *st = &p->stats[i];
+		const uint64_t flits = st->flits;
+		struct weft_trace_step step = { .stage = p->layout.stage[i], .frames = b->n };
+		uint64_t drops[WEFT_VERDICT_COUNT], t;
+
+		memcpy(drops, st->drops, sizeof(drops));
+		trace_before(b, step.stage, &w);
+		t = rte_rdtsc();
+		pipe_run_stage(p, b, i);
+		step.cycles = rte_rdtsc() - t;
+		step.flits = (uint32_t)(st->flits - flits);
+		trace_after(trace, b, &step, pipe_verdict(drops, st->drops), &w);
+		pipe_end_stage(p, b, i, rte_rdtsc() - step.cycles);
+	}
+	if (end == p->layout.n_stages)
+		trace_end(trace, &w);
 }
 
 /* Run the burst of a segment through its stages, from @p first on, and hand it on. */
@@ -219,7 +277,12 @@ pipe_run(struct weft_pipe *p, unsigned int segment, unsigned int first)
 	struct pipe_segment *seg = &p->segment[segment];
 	struct weft_burst *b = &seg->burst;
 
-	pipe_run_stages(p, b, first, p->layout.first[segment + 1]);
+	struct weft_trace *trace = __atomic_load_n(&p->trace, __ATOMIC_ACQUIRE);
+
+	if (likely(trace == NULL))
+		pipe_run_stages(p, b, first, p->layout.first[segment + 1]);
+	else
+		pipe_run_traced(p, trace, b, first, p->layout.first[segment + 1]);
 	if (b->n == 0)
 		return;
 	seg->passed += b->n;
@@ -325,6 +388,18 @@ weft_pipe_drain(struct weft_pipe *p)
 			p->sink(p->sink_arg, b->pkt, b->n);
 		}
 	}
+}
+
+void
+weft_pipe_trace(struct weft_pipe *p, struct weft_trace *t)
+{
+	__atomic_store_n(&p->trace, t, __ATOMIC_RELEASE);
+}
+
+bool
+weft_pipe_is_traced(const struct weft_pipe *p)
+{
+	return __atomic_load_n(&p->trace, __ATOMIC_RELAXED) != NULL;
 }
 
 unsigned int

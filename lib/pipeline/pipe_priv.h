@@ -27,6 +27,7 @@ struct weft_pipe {
 	void *source_arg;
 	weft_sink_fn sink;
 	void *sink_arg;
+	struct weft_trace *trace; /* NULL: none; control changes it while lcores run */
 	struct weft_pipe *next; /* in the telemetry's list */
 	struct weft_stage_stats stats[WEFT_PIPE_STAGES_MAX];
 	struct pipe_segment segment[WEFT_PIPE_SEGMENTS_MAX];

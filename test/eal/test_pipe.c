@@ -4,6 +4,7 @@
 /* Pipelines and layouts: every split gives what one lcore gives, and a full ring loses nothing. */
 
 #include "pipe_rig.h"
+#include "weft_trace.h"
 
 static struct weft_rand r;
 
@@ -366,6 +367,115 @@ WEFT_TEST(frames_in_a_ring_come_back_with_the_pipeline)
 	for (unsigned int i = 0; i < 10; i++)
 		rig_receive(rig_frame(&r, 2));
 	rig_stop(); /* looks at the pool */
+}
+
+static struct weft_trace *
+trace_on(const char *layout, struct weft_trace_cfg cfg)
+{
+	struct weft_trace *t = weft_trace_new(&cfg);
+
+	assert_non_null(t);
+	rig_start(WEFT_IDE_OFF, layout);
+	weft_pipe_trace(rig.rx, t);
+	assert_true(weft_pipe_is_traced(rig.rx));
+	return t;
+}
+
+static void
+trace_off(struct weft_trace *t)
+{
+	weft_pipe_trace(rig.rx, NULL);
+	rig_stop();
+	weft_trace_free(t);
+}
+
+static const struct weft_trace_cfg trace_all = { .in_port = 0,
+	.out_port = -1,
+	.pid = WEFT_TRACE_ANY,
+	.frame_kind = WEFT_TRACE_ANY,
+	.flit_type = WEFT_TRACE_ANY,
+	.message = WEFT_TRACE_ANY };
+
+/* Of each split: bytes as they came, every stage once and in order, and why one was dropped. */
+WEFT_TEST(a_trace_says_what_a_frame_passed)
+{
+	static const char *const layouts[] = { "deframe,fec_check,link_rx,route",
+		"deframe|fec_check,link_rx|route" };
+	static const char *const names[] = { "deframe", "fec_check", "link_rx", "route" };
+
+	for (size_t l = 0; l < WEFT_ARRAY_SIZE(layouts); l++) {
+		struct weft_trace *t = trace_on(layouts[l], trace_all);
+		struct rte_mbuf *m = rig_frame(&r, 3), *bad = rig_frame(&r, 2);
+		uint8_t came[WEFT_WIRE_FRAME_LEN(3)];
+		const struct weft_trace_frame *f;
+
+		weft_frame_flits(m)[7] ^= 1; /* FEC mends it in the buffer */
+		memcpy(came, rte_pktmbuf_mtod(m, const uint8_t *), sizeof(came));
+		rte_pktmbuf_mtod(bad, uint8_t *)[20] ^= 1;
+		rig_receive(m);
+		rig_receive(bad);
+		rig_settle();
+		assert_int_equal(rig.n, 1);
+		f = weft_trace_next(t);
+		assert_non_null(f);
+		assert_int_equal(f->end, WEFT_TRACE_PASSED);
+		assert_int_equal(f->len, sizeof(came));
+		assert_memory_equal(f->bytes, came, sizeof(came));
+		assert_int_equal(f->corrected, 1);
+		assert_int_equal(f->data_slots, WEFT_TRACE_UNKNOWN);
+		assert_int_equal(f->n_steps, WEFT_ARRAY_SIZE(names));
+		for (size_t s = 0; s < WEFT_ARRAY_SIZE(names); s++) {
+			assert_string_equal(f->step[s].stage->name, names[s]);
+			assert_int_equal(f->step[s].frames, 1);
+			assert_int_equal(f->step[s].flits, 3);
+			assert_true(f->step[s].cycles > 0);
+		}
+		weft_trace_took(t, f);
+		f = weft_trace_next(t);
+		assert_non_null(f);
+		assert_int_equal(f->end, WEFT_TRACE_DROPPED);
+		assert_int_equal(f->verdict, WEFT_DROP_HEADER_CHECK);
+		assert_int_equal(f->n_steps, 1);
+		weft_trace_took(t, f);
+		assert_null(weft_trace_next(t));
+		trace_off(t);
+	}
+}
+
+/* Who does not read loses no frame of the pipeline, and what is not meant takes no room. */
+WEFT_TEST(a_trace_takes_what_it_is_meant_to_while_it_has_room)
+{
+	static const struct {
+		struct weft_trace_cfg cfg;
+		unsigned int want, missed;
+	} cases[] = {
+		{ { 0, -1, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY },
+			WEFT_TRACE_SLOTS, 100 - WEFT_TRACE_SLOTS },
+		{ { 0, -1, RIG_SPID, WEFT_WIRE_FLITS, WEFT_FLIT_CACHEMEM, WEFT_TRACE_ANY },
+			WEFT_TRACE_SLOTS, 100 - WEFT_TRACE_SLOTS },
+		{ { 1, -1, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY }, 0, 0 },
+		{ { 0, -1, 0x333, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY }, 0, 0 },
+		{ { 0, -1, WEFT_TRACE_ANY, WEFT_WIRE_CONTROL, WEFT_TRACE_ANY, WEFT_TRACE_ANY }, 0,
+			0 },
+		{ { 0, -1, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_FLIT_ALMP, WEFT_TRACE_ANY }, 0, 0 },
+		{ { -1, 900, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY, WEFT_TRACE_ANY }, 0,
+			0 },
+	};
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
+		struct weft_trace *t = trace_on("deframe,fec_check,link_rx,route", cases[i].cfg);
+		const struct weft_trace_frame *f;
+		unsigned int got = 0;
+
+		for (unsigned int k = 0; k < 100; k++)
+			rig_receive(rig_frame(&r, 1));
+		assert_int_equal(rig.n, 100);
+		for (; (f = weft_trace_next(t)) != NULL; got++)
+			weft_trace_took(t, f);
+		assert_int_equal(got, cases[i].want);
+		assert_int_equal(weft_trace_missed(t), cases[i].missed);
+		trace_off(t);
+	}
 }
 
 int

@@ -146,6 +146,38 @@ ctl capture start s0.0 small.pcapng --limit 16K >/dev/null
 small() { ctl events | grep -q 'small.pcapng stopped: the limit of its size'; }
 wait_for 60 small
 
+# Traces: requests of h0 as they come to g0, and what becomes of them; the stages are those that show has.
+ctl trace g0.0 --count 3 --kind m2s_req --pid 0x101 --json >traced
+/usr/bin/python3 - traced stages <<-'P' || die "a trace: $(head -c 2000 traced)"
+	import json, sys
+	frames = [json.loads(line) for line in open(sys.argv[1])]
+	assert len(frames) == 3, len(frames)
+	for f in frames:
+	    assert 0x101 in (f["spid"], f["dpid"]) and f["port"] == "g0.0" and f["kind"] == "flits", f
+	    assert any(m["kind"] == "m2s_req" for flit in f["flits"] for m in flit["messages"]), f
+	    first = "deframe" if f["direction"] == "in" else "pack"
+	    assert f["stages"][0]["stage"] == first and all(s["cycles"] > 0 for s in f["stages"]), f
+	came = [f for f in frames if f["direction"] == "in" and f["messages_known"]]
+	assert all(f["end"] == "delivered" and f["stages"][-1]["stage"] == "deliver" for f in came), came
+	for m in (m for f in came for flit in f["flits"] for m in flit["messages"] if m["kind"] == "m2s_req"):
+	    assert m["op"].startswith("Mem") and m["spid"] == 0x101 and m["dpid"] == 0x200, m
+P
+ctl trace s0.0 --count 4 >traced
+same 'a trace as text' 4 "$(grep -cE '^[0-9:.]+ s0\.0 (in|out): ' traced)"
+same 'stages of a switch' 'deframe fec_relay route' "$(awk '$2 ~ /^[0-9]+$/ && $3 == "cycles," {print $1}' traced | sort -u | paste -sd ' ')"
+refuses 'kind: expected control, flits,' "$app/weftctl" trace s0.0 --kind nonesuch
+refuses 'expected a port of a node that runs here' "$app/weftctl" trace s0.9
+misused 'such as s0.0' "$app/weftctl" trace nonesuch.0
+misused '--pid: expected' "$app/weftctl" trace s0.0 --pid 4096
+# Who went away takes the trace along; a second one is refused meanwhile.
+"$app/weftctl" trace h1.0 --count 100000 --kind almp >/dev/null &
+tracer=$!
+busy() { ! timeout 5 "$app/weftctl" trace h1.0 --kind almp 2>err && grep -q 'being traced by another' err; }
+wait_for 60 busy
+kill -TERM $tracer
+wait $tracer || die "a trace that was stopped ended with $?"
+ctl trace h1.0 --count 1 >/dev/null
+
 # Levels: what is detail is printed from now on, and only then.
 same 'the level before' info "$(ctl log level detail --daemon "$a" --json | json /dev/stdin 'o[0]["before"]')"
 refuses 'error, warning, info or detail' "$app/weftctl" log level loud --daemon "$a"
@@ -203,7 +235,9 @@ WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show
 	for text in (b"", b"x", b"[]", b"1", b'"v"', b'{"v":1}', b'{"v":2,"cmd":"hello"}', b'{"v":1,"cmd":"nonesuch"}', b"\0", b"\xff\xfe",
 	             b'{"v":1,"cmd":"hello","cmd":"state"}', b'{"v":1,"cmd":"hello","more":1}', b'{"v":1,"cmd":["hello"]}',
 	             b'{"v":1,"cmd":"log","level":7}', b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"here"}',
-	             b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"/x","limit":1}', b'{"v":1,"cmd":"events","follow":1}', b"[" * 60000):
+	             b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"/x","limit":1}', b'{"v":1,"cmd":"events","follow":1}',
+	             b'{"v":1,"cmd":"trace_start"}', b'{"v":1,"cmd":"trace_start","port":"nonesuch"}', b'{"v":1,"cmd":"trace_start","port":"s0.0","count":0}',
+	             b'{"v":1,"cmd":"trace_start","port":"s0.0","pid":4096}', b'{"v":1,"cmd":"trace_start","port":"s0.0","kind":1}', b'{"v":1,"cmd":"trace_stop"}', b"[" * 60000):
 	    s, f = connect()
 	    a = ask(s, f, text)
 	    assert a["v"] == 1 and a["ok"] is False and a["error"], (text[:80], a)
@@ -211,6 +245,13 @@ WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show
 	for text in (b'{"v":1,"cmd":"state"}', b'{"v":1,"cmd":"help"}', b'{"v":1,"cmd":"events"}', b'{"v":1,"cmd":"log","level":"info"}'):
 	    schema.validate(json.loads(text))
 	    assert ask(s, f, text)["ok"], text
+	# A trace: each line as the schema has it, and then the end.
+	s, f = connect()
+	assert ask(s, f, b'{"v":1,"cmd":"trace_start","port":"s0.0","count":5,"kind":"flits"}')["ok"]
+	lines = [json.loads(f.readline()) for _ in range(6)]
+	for line in lines:
+	    schema.validate(line)
+	assert all("trace" in line for line in lines[:5]) and lines[5]["trace_end"]["port"] == "s0.0", lines[5]
 	# Longer than any request: said, and closed.
 	s, f = connect()
 	s.sendall(b" " * (65 << 10))

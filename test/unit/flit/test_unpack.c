@@ -340,6 +340,48 @@ WEFT_TEST(messages_count_when_their_header_comes)
 	assert_memory_equal(seen, want, sizeof(seen));
 }
 
+/* Who looks on sees the headers that the reader hands on, and counts data as it does. */
+WEFT_TEST(a_walk_sees_every_header_and_no_data)
+{
+	static const uint8_t payload[WEFT_LLCTRL_PAYLOAD_LEN];
+	const struct weft_msg write = { .kind = WEFT_MSG_M2S_RWD, .op = 1, .tag = 7, .trp = 1 };
+	const struct weft_msg drs[2] = { { .kind = WEFT_MSG_S2M_DRS, .tag = 1, .trp = 1 },
+		{ .kind = WEFT_MSG_S2M_DRS, .tag = 2, .trp = 1 } };
+	const struct weft_msg read = { .kind = WEFT_MSG_M2S_REQ, .op = 1, .tag = 8 };
+	unsigned int data = 0;
+
+	begin(WEFT_FORM_HBR);
+	put_header(3, drs, 2); /* 8 of data and one trailer: up to slot 12 */
+	put_data(0, 4, 12);
+	put_header(13, &write, 1);
+	put_data(0, 14, 14);
+	assert_int_equal(weft_flit_walk(flit, form, &data, take, NULL), WEFT_OK);
+	assert_int_equal(g.n, 3);
+	assert_int_equal(data, 4);
+	flit_clear();
+	put_header(0, &read, 1);
+	put_data(1, 1, 4);
+	put_header(5, &read, 1);
+	assert_int_equal(weft_flit_walk(flit, form, &data, take, NULL), WEFT_OK);
+	assert_int_equal(data, 0);
+	flit_clear();
+	weft_llctrl_put(flit, WEFT_LLCTRL_IDE_STOP, payload);
+	put_data(2, 1, 14); /* reserved */
+	assert_int_equal(weft_flit_walk(flit, form, &data, take, NULL), WEFT_OK);
+	assert_int_equal(g.n, 6);
+	weft_assert_same_header(&g.m[2], &write);
+	weft_assert_same_header(&g.m[3], &read);
+	weft_assert_same_header(&g.m[4], &read);
+	assert_int_equal(g.m[5].op, WEFT_LLCTRL_IDE_STOP);
+	assert_string_equal(weft_msg_op_name(WEFT_MSG_LLCTRL, g.m[5].op), "IDE.Stop");
+	assert_string_equal(weft_msg_op_name(WEFT_MSG_M2S_RWD, g.m[2].op), "MemWr");
+	assert_null(weft_msg_op_name(WEFT_MSG_M2S_RWD, 0));
+	flit_clear();
+	flit[16] = 0xA; /* a reserved format of HBR */
+	data = 0;
+	assert_int_equal(weft_flit_walk(flit, form, &data, take, NULL), WEFT_DROP_SLOT_FORMAT);
+}
+
 /* Four D2H data headers with BEP in slot @p slot: 20 slots to come; 14 - slot come in this flit. */
 static void
 announce_20(unsigned int slot)
