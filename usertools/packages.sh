@@ -11,7 +11,8 @@ libfuse3-dev fuse3 libsqlite3-dev libncurses-dev libcurl4-openssl-dev"
 # To run every test, beyond that.
 WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev libpcap-dev python3-numpy
 python3-cryptography python3-cryptography-vectors python3-jsonschema python3-matplotlib dpdk-dev tshark jq spin valgrind
-nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3 etcd-server curl prometheus chromium tmux"
+nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3 etcd-server curl prometheus chromium tmux
+ansible-core"
 
 # To make a book of the pages.
 WEFT_DOC_PACKAGES="python3-sphinx python3-myst-parser doxygen"
