@@ -227,6 +227,7 @@ trace_next(struct trace *t, struct trace_packet *p)
 		*p = (struct trace_packet){
 			.time_ns = from->time_ns,
 			.has_time = from->has_time,
+			.direction = from->direction,
 			.link = from->link,
 			.data = from->data,
 			.len = from->len,

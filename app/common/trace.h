@@ -18,6 +18,7 @@ struct trace;
 struct trace_packet {
 	uint64_t time_ns;
 	bool has_time; /* false: time_ns is that of the packet before */
+	uint8_t direction; /* enum weft_pcap_direction */
 	uint16_t link; /* of its interface: any */
 	const uint8_t *data; /* valid until the next read */
 	uint32_t len; /* bytes at data */

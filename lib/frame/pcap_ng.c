@@ -15,6 +15,7 @@
 #define NG_SIMPLE_PACKET 3u
 #define NG_PACKET 6u
 #define OPT_END 0u
+#define OPT_PACKET_FLAGS 2u
 #define OPT_IF_TSRESOL 9u
 #define OPT_IF_TSOFFSET 14u
 #define MICROSECONDS 6u /* resolution of an interface that does not say */
@@ -102,6 +103,32 @@ ng_interface(struct weft_pcap *p, const struct ng_block *b, struct weft_pcap_rec
 	return s;
 }
 
+/*
+ * The direction that a packet's options at @p at give. Who cannot be read as options says nothing:
+ * the packet stands in front of them, and is whole.
+ */
+static enum weft_pcap_direction
+ng_direction(const struct weft_pcap *p, const struct ng_block *b, size_t at)
+{
+	while (at <= b->len && b->len - at >= 4) {
+		const uint16_t code = pcap_u16(p, b->body + at);
+		const uint16_t len = pcap_u16(p, b->body + at + 2);
+		const size_t padded = (len + 3u) & ~(size_t)3;
+
+		if (code == OPT_END || padded > b->len - at - 4)
+			break;
+		if (code == OPT_PACKET_FLAGS && len == 4) {
+			const uint32_t way = pcap_u32(p, b->body + at + 4) & 3;
+
+			return way == WEFT_PCAP_IN || way == WEFT_PCAP_OUT
+			               ? (enum weft_pcap_direction)way
+			               : WEFT_PCAP_UNKNOWN;
+		}
+		at += 4 + padded;
+	}
+	return WEFT_PCAP_UNKNOWN;
+}
+
 /* Enhanced and obsolete packet blocks: interface, time, lengths, data; options follow. */
 static enum weft_pcap_status
 ng_packet(struct weft_pcap *p, const struct ng_block *b, bool is_old, struct weft_pcap_record *r)
@@ -126,6 +153,7 @@ ng_packet(struct weft_pcap *p, const struct ng_block *b, bool is_old, struct wef
 	r->packet = (struct weft_pcap_packet){
 		.time_ns = p->time_ns,
 		.has_time = true,
+		.direction = (uint8_t)ng_direction(p, b, 20 + (((size_t)caplen + 3) & ~(size_t)3)),
 		.link = i->link,
 		.len = caplen,
 		.wire_len = pcap_u32(p, b->body + 16),

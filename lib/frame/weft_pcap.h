@@ -39,10 +39,14 @@ struct weft_pcap {
 	struct weft_pcap_if ifs[WEFT_PCAP_INTERFACES_MAX];
 };
 
+/** Which way a packet went by where it was captured: epb_flags of pcapng, bits 1:0. */
+enum weft_pcap_direction { WEFT_PCAP_UNKNOWN, WEFT_PCAP_IN, WEFT_PCAP_OUT };
+
 /** A packet as the file has it. */
 struct weft_pcap_packet {
 	uint64_t time_ns; /**< since 1970, clamped; without one, that of the packet before */
 	bool has_time;
+	uint8_t direction; /**< enum weft_pcap_direction */
 	uint16_t link; /**< of its interface */
 	uint32_t len; /**< bytes at @p data */
 	uint32_t wire_len; /**< bytes that the wire carried */

@@ -601,3 +601,66 @@ WEFT_TEST(what_is_written_is_read)
 	}
 	is_read(&f, e, WEFT_ARRAY_SIZE(e));
 }
+
+/* An enhanced or obsolete packet of five bytes with these options, of @p len bytes. */
+static uint8_t
+direction_of(uint32_t type, bool is_big_endian, const uint16_t *words, size_t n)
+{
+	struct file f = { 0 };
+	struct weft_pcap p;
+	struct weft_pcap_record r;
+	size_t at;
+
+	section(&f, is_big_endian);
+	interface(&f, 1, 0, 6, 0);
+	at = f.len;
+	block_begin(&f, type);
+	put32(&f, 0);
+	put64(&f, 1);
+	put32(&f, 5);
+	put32(&f, 5);
+	put(&f, "bytes\0\0", 8);
+	for (size_t i = 0; i < n; i++)
+		put16(&f, words[i]);
+	block_end(&f);
+	weft_pcap_begin(&p);
+	while (p.offset < at)
+		assert_int_equal(
+			next(&p, f.bytes + p.offset, f.len - p.offset, &r), WEFT_PCAP_OTHER);
+	assert_int_equal(next(&p, f.bytes + at, f.len - at, &r), WEFT_PCAP_PACKET);
+	assert_int_equal(r.packet.len, 5);
+	return r.packet.direction;
+}
+
+WEFT_TEST(packets_say_which_way_they_went)
+{
+	/* epb_flags: bits 1:0 are the direction, the others are not ours. */
+	for (uint32_t flags = 0; flags < 8; flags++) {
+		const uint8_t want[] = { WEFT_PCAP_UNKNOWN, WEFT_PCAP_IN, WEFT_PCAP_OUT,
+			WEFT_PCAP_UNKNOWN };
+		const uint16_t little[] = { 1, 5, 0x6F63, 0x6D6D, 0x65, 0, 2, 4,
+			(uint16_t)(flags | 0xFFF0), 0xFFFF, 0, 0 };
+		const uint16_t big[] = { 2, 4, 0xFFFF, (uint16_t)(flags | 0xFFF0) };
+
+		assert_int_equal(direction_of(EPB, false, little, 12), want[flags & 3]);
+		assert_int_equal(direction_of(OLD, true, big, 4), want[flags & 3]);
+	}
+}
+
+WEFT_TEST(options_of_a_packet_that_are_none_say_nothing)
+{
+	static const struct {
+		uint16_t words[8];
+		size_t n;
+	} rows[] = {
+		{ { 0 }, 0 }, { { 2, 4 }, 2 }, /* ends in front of its value */
+		{ { 2, 3, 1, 0 }, 4 }, /* of another length */
+		{ { 2, 8, 1, 0, 0, 0 }, 6 },
+		{ { 9, 0xFFFF, 2, 4, 1, 0 }, 6 }, /* longer than its block */
+		{ { 9, 13, 2, 4, 1, 0 }, 6 }, { { 0, 0, 2, 4, 1, 0 }, 6 }, /* behind their end */
+	};
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
+		assert_int_equal(
+			direction_of(EPB, false, rows[i].words, rows[i].n), WEFT_PCAP_UNKNOWN);
+}
