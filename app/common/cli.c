@@ -23,6 +23,7 @@
 #include "words.h"
 
 static volatile sig_atomic_t stopped;
+static int fail_status = EXIT_FAILURE;
 
 static void
 cli_print(const char *fmt, va_list ap)
@@ -40,7 +41,13 @@ cli_fail(const char *fmt, ...)
 	va_start(ap, fmt);
 	cli_print(fmt, ap);
 	va_end(ap);
-	exit(EXIT_FAILURE);
+	exit(fail_status);
+}
+
+void
+cli_fail_with(int status)
+{
+	fail_status = status;
 }
 
 void
@@ -353,7 +360,7 @@ cli_output_end(void)
 void
 cli_exit(int status)
 {
-	exit(cli_output_end() != 0 ? EXIT_FAILURE : status);
+	exit(cli_output_end() != 0 ? fail_status : status);
 }
 
 int

@@ -17,8 +17,11 @@
 /** Exit status for a command line that makes no sense. */
 #define CLI_USAGE 2
 
-/** Print "PROGRAM: ..." on stderr, end of line included, and exit with 1. */
+/** Print "PROGRAM: ..." on stderr, end of line included, and exit with 1 or cli_fail_with(). */
 void cli_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/** From now on what cannot be done ends the program with @p status, also in cli_exit(). */
+void cli_fail_with(int status);
 
 /** As cli_fail(), for what is wrong with the arguments themselves: exit with CLI_USAGE. */
 void cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));

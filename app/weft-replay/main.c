@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "live.h"
 #include "receiver.h"
 #include "report.h"
 #include "start.h"
@@ -36,6 +38,7 @@ struct options {
 	uint64_t loops;
 	uint64_t given; /* of cli_parse() */
 	struct receiver_cfg rx;
+	struct live_options live;
 };
 
 struct replay {
@@ -65,8 +68,43 @@ replay_read_speed(const char *option, char *text, void *to)
 			text);
 }
 
+static void
+replay_read_rate(const char *option, char *text, void *to)
+{
+	struct options *o = to;
+
+	o->live.rate = INFINITY;
+	if (strcmp(text, "max") != 0 && !words_real(text, 1e-3, 1e9, &o->live.rate))
+		cli_usage("%s: expected max or frames/s of 0.001 to 1e9, got \"%s\"", option, text);
+}
+
+static void
+replay_read_to(const char *option, char *text, void *to)
+{
+	(void)option;
+	((struct options *)to)->live.to = text;
+}
+
+static void
+replay_read_back(const char *option, char *text, void *to)
+{
+	(void)option;
+	((struct options *)to)->live.back = text;
+}
+
 /* What some options are for. */
-enum { FOR_IDE = 1, IDE = 2, FOR_RXL = 4, FOR_CXL = 8, FOR_RAW = 16 };
+enum {
+	FOR_IDE = 1,
+	IDE = 2,
+	FOR_RXL = 4,
+	FOR_CXL = 8,
+	FOR_RAW = 16,
+	PIPELINE = 32, /* what is done to flits here */
+	HEADER = 64, /* of raw flits, and a filter of frames for the pipeline */
+	WIRE = 128,
+	SPEED = 256,
+	RATE = 512,
+};
 
 #define CLI_INTO struct options
 static const struct cli_option options[] = {
@@ -74,52 +112,76 @@ static const struct cli_option options[] = {
 	{ "in", "FILE", NULL, "trace: Ethernet, or raw flits (link type 147); - is stdin",
 		CLI_TEXT(in) },
 	{ "mode", NULL, NULL, "only frames of this mode; of raw flits, their mode (rxl)",
-		CLI_WORD(rx.mode, weft_mode_words) },
+		CLI_WORD(rx.mode, weft_mode_words), .tags = HEADER },
 	{ "cxl-form", NULL, "hbr", "what raw flits of cxl mode carry",
 		CLI_WORD(rx.cxl_form, weft_form_words), .tags = FOR_CXL },
 	{ "isn", NULL, "pseudo", "how numbers enter the CRC in rxl mode",
-		CLI_WORD(rx.isn, weft_isn_words), .tags = FOR_RXL },
+		CLI_WORD(rx.isn, weft_isn_words), .tags = FOR_RXL | PIPELINE },
 	{ "crc-order", NULL, "r0", "CRC coefficient at byte 242",
-		CLI_WORD(rx.order, weft_crc_order_words) },
+		CLI_WORD(rx.order, weft_crc_order_words), .tags = PIPELINE },
 	{ "spid", "X", "0", "source of raw flits", CLI_NUMBER(rx.spid, 0, 0xFFF),
 		.tags = FOR_RXL | FOR_RAW },
 	{ "dpid", "Y", "0", "destination of raw flits", CLI_NUMBER(rx.dpid, 0, 0xFFF),
 		.tags = FOR_RXL | FOR_RAW },
 	{ "first-seq", "N", "1", "number of each connection's first flit",
-		CLI_NUMBER(rx.first, 0, WEFT_ISN_NUMBERS - 1) },
+		CLI_NUMBER(rx.first, 0, WEFT_ISN_NUMBERS - 1), .tags = PIPELINE },
 	{ CLI_SECTION("Encryption") },
 	{ "ide", NULL, "off", "decrypt; needs --key-file", CLI_WORD(rx.ide, weft_ide_mode_words),
-		.tags = IDE },
+		.tags = IDE | PIPELINE },
 	{ "key-file", "FILE", NULL,
 		"keys: rxl SPID DPID VC SESSION KEY | cxl MAC KEY; further lines of a stream: its "
 		"keys from each IDE.Start on",
-		CLI_TEXT(key_file), .tags = FOR_IDE },
+		CLI_TEXT(key_file), .tags = FOR_IDE | PIPELINE },
 	{ "pcrc", NULL, "on", "plaintext CRC in MAC epochs", CLI_WORD(rx.pcrc, weft_switch_words),
-		.tags = FOR_IDE },
+		.tags = FOR_IDE | PIPELINE },
 	{ "poison", NULL, "open", "whether MACs cover Poison in H-slots",
-		CLI_WORD(rx.poison, weft_ide_poison_words), .tags = FOR_IDE },
+		CLI_WORD(rx.poison, weft_ide_poison_words), .tags = FOR_IDE | PIPELINE },
 	{ "stop", NULL, "off", "whether IDE.Stop ends decryption",
-		CLI_WORD(rx.stop, weft_switch_words), .tags = FOR_IDE },
+		CLI_WORD(rx.stop, weft_switch_words), .tags = FOR_IDE | PIPELINE },
 	{ CLI_SECTION("Run") },
-	{ "speed", "max|FACTOR", "max", "as fast as possible, or FACTOR times as fast as recorded",
-		CLI_OWN(replay_read_speed) },
+	{ "speed", "max|FACTOR", "max",
+		"as fast as possible, or FACTOR times as fast as recorded (with --to: 1)",
+		CLI_OWN(replay_read_speed), .tags = SPEED },
 	{ "loop", "N", "1", "replay N times, each with fresh receivers",
 		CLI_NUMBER(loops, 1, 1000000000) },
 	{ "layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE, "stages and rings, or @FILE",
-		CLI_TEXT(rx.layout) },
+		CLI_TEXT(rx.layout), .tags = PIPELINE },
+	{ CLI_SECTION("Wire") },
+	{ "to", "PORT", NULL,
+		"send the frames instead: INTERFACE, socket=PATH (memif), pci=ADDRESS, "
+		"vdev=ARGUMENTS, ring",
+		CLI_OWN(replay_read_to) },
+	{ "back", "PORT", NULL, "a second port, which sends the other direction of the trace",
+		CLI_OWN(replay_read_back), .tags = WIRE },
+	{ "direction", NULL, "in",
+		"frames for --to, of a trace that says which way they went by its port",
+		CLI_WORD(live.way, send_way_words), .tags = WIRE },
+	{ "rate", "max|NUMBER", NULL, "frames/s a port, or all it takes, instead of --speed",
+		CLI_OWN(replay_read_rate), .tags = WIRE | RATE },
+	{ "expect", "FILE", NULL, "compare what comes back with this trace; status 0, 1, 2",
+		CLI_TEXT(live.expect), .tags = WIRE },
+	{ "wait", "S", "2",
+		"seconds for a link, for a port that takes nothing, for the last frames",
+		CLI_REAL(live.wait_s, 0.01, 3600, "seconds of 0.01 to 3600"), .tags = WIRE },
 	{ CLI_SECTION("Output") },
-	{ "out", "FILE", NULL, "write the flits that were good, as pcap", CLI_TEXT(out) },
+	{ "out", "FILE", NULL, "write the flits that were good, as pcap", CLI_TEXT(out),
+		.tags = PIPELINE },
 	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_TEXT(json) },
 };
 
 static const struct cli_program program = {
 	.name = "weft-replay",
 	.synopsis = "--in FILE [options] [-- EAL arguments]",
-	.does = "Run the receive pipeline over a pcap or pcapng trace and report what it finds.",
+	.does = "Run the receive pipeline over a pcap or pcapng trace and report what it finds, or "
+		"send it to a wire.",
+	.details = "With --expect the status is that of cmp: 0 what came back is equal, 1 it "
+		   "differs, 2 an error.",
 	.status = "it could not run or write, a signal ended it, or the trace is broken or holds "
 		  "nothing to replay",
 	.examples = "  weft-replay --in trace.pcap\n"
-		    "  weft-gen --flits 1000 --out t.pcap && weft-replay --in t.pcap --json -\n",
+		    "  weft-gen --flits 1000 --out t.pcap && weft-replay --in t.pcap --json -\n"
+		    "  weft-replay --in capture.pcapng --to veth0 --expect capture.pcapng\n"
+		    "  weft-replay --in t.pcap --to socket=/run/lab/s --rate max --loop 100\n",
 	CLI_OPTIONS(options),
 };
 
@@ -152,6 +214,27 @@ replay_warn_idle(const struct options *o)
 		cli_no_effect(&program, o->given, FOR_RXL, "with --mode cxl");
 }
 
+/* A wire wants the frames as they are. */
+static void
+replay_judge_wire(struct options *o)
+{
+	if (o->live.to == NULL) {
+		cli_no_effect(&program, o->given, WIRE, "without --to");
+		return;
+	}
+	if (cli_given(&program, o->given, RATE) && cli_given(&program, o->given, SPEED))
+		cli_usage("--rate and --speed: expected one of them");
+	if (!cli_given(&program, o->given, RATE) && !cli_given(&program, o->given, SPEED))
+		o->speed = 1;
+	else if (cli_given(&program, o->given, SPEED) && o->speed == 0)
+		o->live.rate = INFINITY;
+	if (o->live.expect != NULL && strcmp(o->live.expect, "-") == 0 && strcmp(o->in, "-") == 0)
+		cli_usage("--in and --expect: expected one of them to be standard input at most");
+	if (o->live.expect != NULL)
+		cli_two_files("--expect", o->live.expect, "--json", o->json);
+	cli_no_effect(&program, o->given, PIPELINE, "with --to");
+}
+
 static void
 replay_parse_options(struct options *o, int argc, char **argv)
 {
@@ -162,6 +245,9 @@ replay_parse_options(struct options *o, int argc, char **argv)
 	cli_options_only(argc, argv);
 	if (o->in == NULL)
 		cli_usage("--in FILE is missing; --help lists the options");
+	replay_judge_wire(o);
+	if (o->live.to != NULL)
+		return;
 	if (o->rx.ide != WEFT_IDE_OFF && o->key_file == NULL)
 		cli_usage("--ide needs --key-file");
 	if (o->rx.first == 0 && o->rx.mode != WEFT_MODE_RXL)
@@ -396,13 +482,37 @@ replay_finish(struct replay *r)
 	return rc;
 }
 
-int
-main(int argc, char **argv)
+/* A wire instead of the pipeline. Does not return. */
+static void
+replay_to_wire(struct replay *r, struct weft_eal_cfg *eal)
+{
+	static struct wire wire;
+	struct live_cfg cfg = {
+		.options = &r->opt.live,
+		.in = r->opt.in,
+		.trace = r->trace,
+		.receiver = &r->opt.rx,
+		.speed = r->opt.speed,
+		.loops = r->opt.loops,
+		.json = r->opt.json,
+	};
+	int rc;
+
+	live_read_ports(&r->opt.live, &wire);
+	rc = live_run(&cfg, &wire, eal);
+	if (!cfg.has_raw)
+		cli_no_effect(&program, r->opt.given, HEADER | FOR_CXL | FOR_RAW,
+			"with --to on frames, which have headers");
+	trace_close(r->trace);
+	weft_eal_stop();
+	cli_exit(rc);
+}
+
+/* The pipeline, and its report: exit status. */
+static int
+replay_here(struct replay *r, struct weft_eal_cfg *eal)
 {
 	struct sigaction stop = { .sa_handler = replay_on_signal };
-	static struct replay r;
-	struct weft_keys *keys = NULL;
-	struct weft_eal_cfg eal = { .memory_mb = 64 };
 	struct weft_pool_cfg pool = {
 		.name = "replay",
 		.n_mbufs = POOL_FRAMES,
@@ -410,39 +520,62 @@ main(int argc, char **argv)
 		.cache = 256,
 	};
 	char err[512];
-	int rc;
 	uint64_t start;
+
+	r->opt.rx.out_link = trace_link(r->trace);
+	r->opt.rx.pool = start_dpdk(eal, &pool);
+	if (receiver_init(&r->rx, &r->opt.rx, replay_source, r, err, sizeof(err)) != 0)
+		cli_fail("%s", err);
+	if (r->opt.out != NULL)
+		replay_open_out(r);
+	sigaction(SIGINT, &stop, NULL);
+	sigaction(SIGTERM, &stop, NULL);
+	start = replay_now_ns();
+	replay_run(r);
+	r->end.seconds = (double)(replay_now_ns() - start) / 1e9;
+	return replay_finish(r);
+}
+
+static void
+replay_load_keys(struct options *o, struct weft_keys **keys)
+{
+	char err[512];
+
+	if (o->key_file == NULL)
+		return;
+	*keys = weft_keys_load(o->key_file, err, sizeof(err));
+	if (*keys == NULL)
+		cli_fail("%s", err);
+	if (weft_keys_is_exposed(*keys))
+		cli_warn("key file %s: others may read it; chmod 600 keeps it secret", o->key_file);
+	o->rx.keys = *keys;
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct replay r;
+	struct weft_keys *keys = NULL;
+	struct weft_eal_cfg eal = { .memory_mb = 64 };
+	char err[512];
+	int rc;
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	replay_parse_options(&r.opt, argc, argv);
+	if (r.opt.live.to != NULL && r.opt.live.expect != NULL)
+		cli_fail_with(LIVE_ERROR);
 	r.opt.rx.features = cli_cpu_features();
-	if (r.opt.key_file != NULL) {
-		keys = weft_keys_load(r.opt.key_file, err, sizeof(err));
-		if (keys == NULL)
-			cli_fail("%s", err);
-		if (weft_keys_is_exposed(keys))
-			cli_warn("key file %s: others may read it; chmod 600 keeps it secret",
-				r.opt.key_file);
-		r.opt.rx.keys = keys;
-	}
+	if (r.opt.live.to == NULL)
+		replay_load_keys(&r.opt, &keys);
 	r.trace = trace_open(r.opt.in, err, sizeof(err));
 	if (r.trace == NULL)
 		cli_fail("%s", err);
 	replay_keep_trace(&r, "--out", r.opt.out);
 	replay_keep_trace(&r, "--json", r.opt.json);
 	json_check(r.opt.json);
-	r.opt.rx.out_link = trace_link(r.trace);
-	r.opt.rx.pool = start_dpdk(&eal, &pool);
-	if (receiver_init(&r.rx, &r.opt.rx, replay_source, &r, err, sizeof(err)) != 0)
-		cli_fail("%s", err);
-	if (r.opt.out != NULL)
-		replay_open_out(&r);
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
-	start = replay_now_ns();
-	replay_run(&r);
-	r.end.seconds = (double)(replay_now_ns() - start) / 1e9;
-	rc = replay_finish(&r);
+	if (r.opt.live.to != NULL)
+		replay_to_wire(&r, &eal);
+	rc = replay_here(&r, &eal);
 	weft_keys_free(keys);
 	weft_eal_stop();
 	cli_exit(rc);

@@ -212,24 +212,23 @@ receiver_fini(struct receiver *r)
 
 /* Put a header in front of raw flits; their addresses come from the command line. */
 static void
-receiver_raw_header(const struct receiver *r, uint8_t *frame, uint32_t flits)
+receiver_raw_header(const struct receiver_cfg *cfg, uint8_t *frame, uint32_t flits)
 {
-	bool is_cxl = r->cfg.mode == WEFT_MODE_CXL;
+	bool is_cxl = cfg->mode == WEFT_MODE_CXL;
 	struct weft_wire_hdr h = {
 		.kind = WEFT_WIRE_FLITS,
 		.mode = is_cxl ? WEFT_MODE_CXL : WEFT_MODE_RXL,
-		.form = is_cxl ? (uint8_t)r->cfg.cxl_form : 0,
+		.form = is_cxl ? (uint8_t)cfg->cxl_form : 0,
 		.n_flits = (uint8_t)flits,
-		.spid = is_cxl ? WEFT_PID_NONE : r->cfg.spid,
-		.dpid = is_cxl ? WEFT_PID_NONE : r->cfg.dpid,
+		.spid = is_cxl ? WEFT_PID_NONE : cfg->spid,
+		.dpid = is_cxl ? WEFT_PID_NONE : cfg->dpid,
 	};
 
 	memset(frame, 0, WEFT_ETH_LEN);
 	weft_wire_build(frame, &h);
 }
 
-/* Why a packet cannot even be copied into a frame, or WEFT_OK. */
-static enum weft_verdict
+enum weft_verdict
 receiver_check_packet(const struct trace_packet *p)
 {
 	struct weft_wire_hdr h;
@@ -254,13 +253,28 @@ receiver_check_packet(const struct trace_packet *p)
 	return WEFT_OK;
 }
 
+uint32_t
+receiver_head(const struct trace_packet *p)
+{
+	return p->link == TRACE_LINK_RAW_FLITS ? WEFT_WIRE_FLITS_OFF : 0;
+}
+
+void
+receiver_put(const struct receiver_cfg *cfg, const struct trace_packet *p, uint8_t *frame)
+{
+	const uint32_t head = receiver_head(p);
+
+	if (head != 0)
+		receiver_raw_header(cfg, frame, p->len / WEFT_FLIT_LEN);
+	memcpy(frame + head, p->data, p->len);
+}
+
 struct rte_mbuf *
 receiver_frame(struct receiver *r, const struct trace_packet *p)
 {
 	enum weft_verdict v = receiver_check_packet(p);
-	uint32_t head = p->link == TRACE_LINK_RAW_FLITS ? WEFT_WIRE_FLITS_OFF : 0;
+	const uint32_t head = receiver_head(p);
 	struct rte_mbuf *m = NULL;
-	uint8_t *frame;
 
 	r->packets++;
 	r->has_raw |= head != 0;
@@ -273,10 +287,7 @@ receiver_frame(struct receiver *r, const struct trace_packet *p)
 		r->skipped[v]++;
 		return NULL;
 	}
-	frame = (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(head + p->len));
-	if (head != 0)
-		receiver_raw_header(r, frame, p->len / WEFT_FLIT_LEN);
-	memcpy(frame + head, p->data, p->len);
+	receiver_put(&r->cfg, p, (uint8_t *)rte_pktmbuf_append(m, (uint16_t)(head + p->len)));
 	weft_frame(m)->time_ns = p->time_ns;
 	weft_frame(m)->in_port = 0;
 	return m;

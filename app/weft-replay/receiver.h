@@ -65,6 +65,15 @@ void receiver_fini(struct receiver *r);
 /** Forget every connection: what comes next is a new life of each. The pipeline is empty. */
 void receiver_restart(struct receiver *r);
 
+/** Bytes that receiver_put() puts in front of a packet: a header, of raw flits. */
+uint32_t receiver_head(const struct trace_packet *p);
+
+/** Why a packet cannot even be copied into a frame, or WEFT_OK. */
+enum weft_verdict receiver_check_packet(const struct trace_packet *p);
+
+/** Write the frame of a packet that receiver_check_packet() likes, its head and p->len bytes. */
+void receiver_put(const struct receiver_cfg *cfg, const struct trace_packet *p, uint8_t *frame);
+
 /**
  * Make a frame of a packet.
  *
