@@ -14,6 +14,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "live.h"
 #include "options.h"
 #include "result.h"
 #include "start.h"
@@ -188,9 +189,63 @@ bench_share_cpu(void)
 	               rte_lcore_to_cpu_id((int)rte_get_next_lcore(rte_get_main_lcore(), 1, 1));
 }
 
+/* Ports, and what EAL and the pool have to have for them. */
+static void
+bench_read_live(const struct options *o, struct wire *w, struct weft_eal_cfg *eal,
+	struct weft_pool_cfg *pool)
+{
+	static const char *const names[WIRE_PORTS] = { "a", "b" };
+
+	for (unsigned int i = 0; i < WIRE_PORTS && o->live[i] != NULL; i++)
+		wire_read(w, "--live", o->live[i], names, WIRE_PORTS);
+	if (w->n != WIRE_PORTS)
+		cli_usage("--live: expected two ports with a comma between them, or ring, got one");
+	wire_eal(w, eal);
+	pool->n_mbufs += wire_frames(w);
+	pool->max_flits = 1;
+	for (unsigned int i = 0; i < o->n_frame_flits; i++)
+		pool->max_flits = RTE_MAX(pool->max_flits, o->frame_flits[i]);
+}
+
+/* What needs no DPDK. Does not return if that was all. */
+static void
+bench_run_without_dpdk(const struct options *o, int eal_argc)
+{
+	int rc;
+
+	if (eal_argc != 0 && (o->list || o->atc.workloads != 0))
+		cli_warn("EAL arguments: no effect with %s, which does not start DPDK",
+			o->list ? "--list" : "--atc-workload");
+	if (!o->list)
+		json_check(o->json);
+	if (!o->list && o->atc.workloads == 0)
+		return;
+	rc = o->list ? bench_print_list(o) : atc_sim_run(&o->atc, o->json);
+	if (rc != 0)
+		cli_warn("--json %s: %s", o->json, weft_file_error(rc));
+	cli_exit(rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* Stages and pipelines. */
+static bool
+bench_run_here(struct session *s)
+{
+	int rc = 0;
+
+	s->results = json_array();
+	bench_run_all(s);
+	if (s->o->json != NULL)
+		rc = results_write(s->o->json, s->results);
+	if (rc != 0)
+		cli_warn("--json %s: %s", s->o->json, weft_file_error(rc));
+	json_decref(s->results);
+	return s->good && rc == 0;
+}
+
 int
 main(int argc, char **argv)
 {
+	static struct wire wire;
 	struct weft_eal_cfg eal = { .memory_mb = 64, .n_lcores = 2 };
 	struct weft_pool_cfg pool = { .name = "bench",
 		.n_mbufs = POOL_FRAMES,
@@ -200,26 +255,13 @@ main(int argc, char **argv)
 	struct options o;
 	uint32_t features;
 	struct session s = { .o = &o, .p = &p, .good = true };
-	int rc = 0;
+	bool good;
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	options_parse(&o, argc, argv);
-	if (eal.user_argc != 0 && (o.list || o.atc.workloads != 0))
-		cli_warn("EAL arguments: no effect with %s, which does not start DPDK",
-			o.list ? "--list" : "--atc-workload");
-	if (o.list) {
-		rc = bench_print_list(&o);
-		if (rc != 0)
-			cli_warn("--json %s: %s", o.json, weft_file_error(rc));
-		cli_exit(rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-	}
-	json_check(o.json);
-	if (o.atc.workloads != 0) {
-		rc = atc_sim_run(&o.atc, o.json);
-		if (rc != 0)
-			cli_warn("--json %s: %s", o.json, weft_file_error(rc));
-		cli_exit(rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
-	}
+	bench_run_without_dpdk(&o, eal.user_argc);
+	if (o.live[0] != NULL)
+		bench_read_live(&o, &wire, &eal, &pool);
 	features = cli_cpu_features();
 	s.text = !json_is_output(o.json);
 	p.pool = start_dpdk(&eal, &pool);
@@ -234,15 +276,9 @@ main(int argc, char **argv)
 	p.ide = weft_ide_lib_open(features);
 	if (p.ide == NULL)
 		cli_fail("intel-ipsec-mb does not run on this CPU");
-	s.results = json_array();
 	cli_catch_stop();
-	bench_run_all(&s);
-	if (o.json != NULL)
-		rc = results_write(o.json, s.results);
-	if (rc != 0)
-		cli_warn("--json %s: %s", o.json, weft_file_error(rc));
-	json_decref(s.results);
+	good = o.live[0] != NULL ? live_run(&o, &wire, &p) : bench_run_here(&s);
 	weft_ide_lib_close(p.ide);
 	weft_eal_stop();
-	cli_exit(s.good && rc == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+	cli_exit(good ? EXIT_SUCCESS : EXIT_FAILURE);
 }

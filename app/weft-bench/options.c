@@ -155,8 +155,18 @@ options_read_pages(const char *option, char *text, void *to)
 		(uint8_t)options_read_words(option, text, weft_atc_class_words, "page size");
 }
 
+static void
+options_read_live(const char *option, char *text, void *to)
+{
+	struct options *o = to;
+
+	if (o->live[1] != NULL)
+		cli_usage("%s: expected two ports, got one more, \"%s\"", option, text);
+	o->live[o->live[0] != NULL] = text;
+}
+
 /* What some options are for. */
-enum { SPEED = 1, ATC = 2, WORKLOAD = 4, SIG = 8, SECONDS = 16 };
+enum { SPEED = 1, ATC = 2, WORKLOAD = 4, SIG = 8, SECONDS = 16, STAGES = 32, LIVE = 64 };
 
 #define CLI_INTO struct options
 static const struct cli_option options[] = {
@@ -164,23 +174,28 @@ static const struct cli_option options[] = {
 	{ "list", NULL, NULL, "the stages, and end; with --json where they run live",
 		CLI_FLAG(list) },
 	{ "stage", "NAME[,NAME]", NULL, "only these; may be given again (all)",
-		CLI_OWN(options_read_stages), .tags = SPEED, .words = stage_words },
+		CLI_OWN(options_read_stages), .tags = SPEED | STAGES, .words = stage_words },
 	{ "sig", NULL, NULL, "block signatures, every type and block size, instead of all else",
 		CLI_FLAG(sig), .tags = SIG },
 	{ "kernel", "NAME", NULL, "this kernel or none (the best that this CPU and WEFT_CPU allow)",
-		CLI_TEXT(kernel), .tags = SPEED },
+		CLI_TEXT(kernel), .tags = SPEED | STAGES },
 	{ "layout", NULL, NULL,
 		"run to completion on one lcore, or split over two by a ring (rtc, and for "
 		"pipelines both)",
-		CLI_WORD(layout, bench_layout_words), .tags = SPEED },
-	{ "frame-flits", "N[,N]", "8", "flits a frame in pipelines and rings, 1 to 64",
+		CLI_WORD(layout, bench_layout_words), .tags = SPEED | STAGES },
+	{ "frame-flits", "N[,N]", "8", "flits a frame in pipelines, rings and on a wire, 1 to 64",
 		CLI_OWN(options_read_frame_flits), .tags = SPEED },
-	{ "seconds", "S", "0.5", "time for each result, 0.01 to 60",
+	{ "seconds", "S", "0.5", "time for each result, or trial of --live, 0.01 to 60",
 		CLI_REAL(seconds, 0.01, 60, "0.01 to 60"), .tags = SPEED | SECONDS },
 	{ "iterations", "N", NULL, "exactly N timed runs for each result instead, 1 to 100000",
-		CLI_NUMBER(iterations, 1, SLICES_MAX), .tags = SPEED },
+		CLI_NUMBER(iterations, 1, SLICES_MAX), .tags = SPEED | STAGES },
 	{ "count", NULL, NULL, "count instructions a flit too (counters, else single steps)",
-		CLI_FLAG(count), .tags = SPEED },
+		CLI_FLAG(count), .tags = SPEED | STAGES },
+	{ CLI_SECTION("Wire") },
+	{ "live", "PORT,PORT", NULL,
+		"frames/s from one port to the other instead: MRR, NDR, PDR; ports as of "
+		"weft-replay --to, or ring",
+		CLI_OWN(options_read_live), .tags = LIVE },
 	{ CLI_SECTION("Translation cache") },
 	{ "atc-workload", "NAME[,NAME]|all", NULL,
 		"hit ratios of the translation cache instead of speed: streams, uniform, zipf, "
@@ -201,10 +216,12 @@ static const struct cli_option options[] = {
 static const struct cli_program program = {
 	.name = "weft-bench",
 	.synopsis = "[options] [-- EAL arguments]",
-	.does = "Measure Mflit/s and cycles per flit of each stage and of whole pipelines.",
+	.does = "Measure Mflit/s and cycles per flit of each stage and of whole pipelines, or "
+		"frames/s of a wire.",
 	.status = "it could not measure or write, a signal ended it, or an answer was wrong",
 	.examples = "  weft-bench --stage route,ring-hop --frame-flits 1,8,35\n"
-		    "  weft-bench --json results.json -- -l 2-3\n",
+		    "  weft-bench --json results.json -- -l 2-3\n"
+		    "  weft-bench --live veth0,veth1 --frame-flits 1,8,34\n",
 	CLI_OPTIONS(options),
 };
 
@@ -213,16 +230,20 @@ static void
 options_judge(const struct options *o, uint64_t given)
 {
 	if (o->list) {
-		cli_no_effect(&program, given, SPEED | ATC | WORKLOAD, "with --list");
+		cli_no_effect(&program, given, SPEED | ATC | WORKLOAD | LIVE, "with --list");
 		return;
 	}
 	if (o->atc.workloads != 0) {
-		cli_no_effect(&program, given, SPEED | SIG, "with --atc-workload");
+		cli_no_effect(&program, given, SPEED | SIG | LIVE, "with --atc-workload");
 		return;
 	}
 	if (cli_given(&program, given, ATC))
 		cli_usage("--atc-entries, --atc-page, --atc-prefetch and --atc-accesses: expected "
 			  "--atc-workload with them");
+	if (o->live[0] != NULL) {
+		cli_no_effect(&program, given, STAGES | SIG, "with --live");
+		return;
+	}
 	if (o->n_stages != 0)
 		cli_no_effect(&program, given, SIG, "with --stage");
 	if (o->iterations != 0)

@@ -24,6 +24,7 @@ struct options {
 	bool count;
 	bool list;
 	struct atc_sim_cfg atc; /* instead of all benchmarks, if it names a workload */
+	char *live[2]; /* ports, as they are named; NULL: none */
 	bool sig; /* the benchmarks of signatures, which otherwise run only by name */
 };
 

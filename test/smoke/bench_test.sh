@@ -78,6 +78,26 @@ for kernel in avx512-vpclmul scalar; do
 r["stage"].startswith("sig-t") for r in o["results"]) == 100')"
 done
 
+# Over a wire: all rates of a ring, where nothing is lost; a memif of two names; a device that loses all.
+"$app/weft-bench" --live ring --seconds 0.05 --frame-flits 1,35 --json "$work/l.json" >"$work/text"
+same "lengths on a wire" "[(1, 288), (35, 8992)]" "$(json "$work/l.json" '[(r["frame_flits"], r["frame_bytes"]) for r in o["live"]]')"
+same "a ring loses nothing" True "$(json "$work/l.json" 'all(t["received"] == t["sent"] > 0 and t["changed"] == 0
+for r in o["live"] for t in r["trials"]) and all(r[k]["loss"] == 0 and r["ndr"] == r["pdr"] for r in o["live"] for k in ("mrr", "ndr"))')"
+same "rates of a wire that agree" True "$(json "$work/l.json" 'all(abs(r[k]["frames_per_s"] * r["frame_flits"] / r[k]["mflits_per_s"] / 1e6 - 1) < 1e-6
+and abs(r[k]["frames_per_s"] * r["frame_bytes"] * 8 / r[k]["gbps"] / 1e9 - 1) < 1e-6 for r in o["live"] for k in ("mrr", "ndr", "pdr"))')"
+same "text" "6 2 2 2" "$(grep -cE '0\.0000 %$' "$work/text") $(for k in MRR NDR PDR; do grep -c " $k " "$work/text"; done | xargs)"
+"$app/weft-bench" --live "socket=$work/s,role=server,socket=$work/s" --seconds 0.05 --json "$work/l.json" >"$work/text"
+same "by memif" True "$(json "$work/l.json" 'o["live"][0]["mrr"]["frames_per_s"] > 0 and len(o["ports"]) == 2')"
+refuses "frames that port a took none came to port b" \
+	"$app/weft-bench" --live vdev=net_null0 --live vdev=net_null1,size=64 --seconds 0.01 --json "$work/l.json"
+same "nothing found" "None None 1.0" "$(json "$work/l.json" '" ".join(str(v) for v in (o["live"][0]["ndr"], o["live"][0]["pdr"], o["live"][0]["mrr"]["loss"]))')"
+misused '--live: expected two ports with a comma between them, or ring, got one' "$app/weft-bench" --live veth0
+misused '--live: expected two ports, got one more, "c"' "$app/weft-bench" --live a,b,c
+misused '--live: expected no port beside ring' "$app/weft-bench" --live ring --live a
+refuses 'port a: interface nonesuch: no such interface here' "$app/weft-bench" --live nonesuch,b
+warns '--stage, --kernel, --iterations: no effect with --live' \
+	"$app/weft-bench" --live ring --seconds 0.01 --stage crc --kernel scalar --iterations 2
+
 misused '--stage: expected names, got nothing' "$app/weft-bench" --stage ''
 misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
 misused '--kernel nonesuch: no stage has a kernel of that name' "$app/weft-bench" --kernel nonesuch

@@ -171,4 +171,9 @@ fi
 "${unshare[@]}" bash "$work/veth" "$app/weft-replay" --in "$work/both.pcapng" --to wa --back netif=wb,driver=af_packet --rate 5000 \
 	--expect "$work/both.pcapng" --json "$work/r.json" >"$work/text" 2>"$work/err" || die "veth: $(cat "$work/err" "$work/text")"
 same "over veth" "166 0 0 0,334 0 0 0" "$(compared 0 | cut -d' ' -f1-4),$(compared 1 | cut -d' ' -f1-4)"
+# The same pair, as weft-bench measures it.
+"${unshare[@]}" bash "$work/veth" "$app/weft-bench" --live wa,driver=af_packet,wb,driver=af_packet --seconds 0.05 --frame-flits 5 \
+	--json "$work/l.json" >"$work/text" 2>"$work/err" || die "veth: $(cat "$work/err" "$work/text")"
+same "rates over veth" True "$(json "$work/l.json" 'o["live"][0]["mrr"]["frames_per_s"] > 0 and len(o["live"][0]["trials"]) >= 3 and
+all(t["received"] <= t["sent"] and t["changed"] == 0 for t in o["live"][0]["trials"])')"
 echo "a trace goes onto a wire and is compared"
