@@ -26,6 +26,7 @@ backlog_push(struct backlog *b, struct rte_mbuf *m)
 			&b->flits, b->flits - weft_frame(m)->hdr.n_flits, __ATOMIC_RELAXED);
 		rte_pktmbuf_free(m);
 		b->dropped++;
+		weft_probe_drop(weft_port_name(b->port), weft_verdict_names[WEFT_DROP_TX_FULL], 1);
 		return;
 	}
 	b->frame[(b->head + b->n++) % NODE_BACKLOG] = m;

@@ -284,6 +284,8 @@ cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, si
 		return false;
 	}
 	cci.requests++;
+	weft_probe_fm_command(k->to->node->topo->name, who.pid, weft_get_le16(packet + head + 3),
+		weft_get_le16(out + head + 8), (unsigned int)(len - head));
 	if (who.iface == WEFT_CCI_FM)
 		cci_learn_manager(k, packet + head, out + head);
 	memcpy(out, packet, head);

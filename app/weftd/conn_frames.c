@@ -87,7 +87,7 @@ conns_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 		struct weft_node_link *l = conn_of_frame(node->node, f);
 
 		if (l == NULL)
-			node->node->drops[WEFT_DROP_NO_CONN]++;
+			daemon_drop(node, WEFT_DROP_NO_CONN, 1);
 		else
 			weft_node_control(l, &f->hdr,
 				rte_pktmbuf_mtod_offset(
@@ -103,7 +103,7 @@ conn_alloc(struct conn *c)
 	struct rte_mbuf *m = rte_pktmbuf_alloc(c->node->pool);
 
 	if (m == NULL) {
-		c->node->node->drops[WEFT_DROP_NO_MBUF]++;
+		daemon_drop(c->node, WEFT_DROP_NO_MBUF, 1);
 		return NULL;
 	}
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));

@@ -234,6 +234,14 @@ daemon_files(const struct daemon *d)
 	};
 }
 
+/* Of the node's lcore. */
+static inline void
+daemon_drop(struct node *n, enum weft_verdict why, uint64_t frames)
+{
+	n->node->drops[why] += frames;
+	weft_probe_drop(n->topo->name, weft_verdict_names[why], frames);
+}
+
 /** Name of a peer's node. */
 static inline const char *
 daemon_peer_name(const struct conn *c)

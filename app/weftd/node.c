@@ -169,7 +169,7 @@ node_send_control(
 	uint8_t *frame;
 
 	if (m == NULL) {
-		n->node->drops[WEFT_DROP_NO_MBUF]++;
+		daemon_drop(n, WEFT_DROP_NO_MBUF, 1);
 		return false;
 	}
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));
@@ -181,7 +181,7 @@ node_send_control(
 		weft_frame(m)->out_port = (int16_t)port;
 		if (node_push_tx(n, &m, 1))
 			return true;
-		n->node->drops[WEFT_DROP_TX_FULL]++;
+		daemon_drop(n, WEFT_DROP_TX_FULL, 1);
 		rte_pktmbuf_free(m);
 		return false;
 	}
@@ -245,7 +245,7 @@ node_relay_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 			backlog_send(&node->out[port], pkt + first, (uint16_t)(i - first));
 		} else {
 			/* DPID FFFh: for the switch itself, which takes nothing yet. */
-			node->node->drops[WEFT_DROP_NO_ROUTE] += (uint64_t)(i - first);
+			daemon_drop(node, WEFT_DROP_NO_ROUTE, (uint64_t)(i - first));
 			rte_pktmbuf_free_bulk(pkt + first, (unsigned int)(i - first));
 		}
 		first = i;
@@ -379,6 +379,7 @@ node_init(struct node *n, char *err, size_t err_len)
 		n->out[p].port = n->port[p];
 	}
 	n->env = (struct weft_env){
+		.node = n->topo->name,
 		.only_mode = d->topo->mode,
 		.pid = WEFT_PID_ANY,
 		.fec = d->fec,

@@ -210,9 +210,11 @@ int
 update_run(struct daemon *d, char *err, size_t err_len)
 {
 	struct weft_topo_error e = { 0 };
+	const uint64_t from = update_clock_ns();
 	struct weft_topo *t = update_load(d, &e);
 	const int rc = t == NULL ? -EINVAL : update_apply(d, t, false, &e);
 
+	weft_probe_reload(rc, d->updates, update_clock_ns() - from);
 	if (rc != 0)
 		snprintf(err, err_len, "%s", e.text);
 	if (rc == -EINVAL) {

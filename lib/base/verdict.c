@@ -5,26 +5,28 @@
 
 #include "weft_verdict.h"
 
-static const struct {
-	const char *name;
-	const char *help;
-} verdicts[] = {
-	{ "ok", "not dropped" },
-#define WEFT_VERDICT(id, name, help) { name, help },
+const char *const weft_verdict_names[WEFT_VERDICT_COUNT] = {
+	"ok",
+#define WEFT_VERDICT(id, name, help) name,
 #include "verdict.def"
 #undef WEFT_VERDICT
 };
 
-static_assert(WEFT_ARRAY_SIZE(verdicts) == WEFT_VERDICT_COUNT, "one row a verdict");
+static const char *const helps[WEFT_VERDICT_COUNT] = {
+	"not dropped",
+#define WEFT_VERDICT(id, name, help) help,
+#include "verdict.def"
+#undef WEFT_VERDICT
+};
 
 const char *
 weft_verdict_name(enum weft_verdict v)
 {
-	return (unsigned int)v < WEFT_VERDICT_COUNT ? verdicts[v].name : "unknown";
+	return (unsigned int)v < WEFT_VERDICT_COUNT ? weft_verdict_names[v] : "unknown";
 }
 
 const char *
 weft_verdict_help(enum weft_verdict v)
 {
-	return (unsigned int)v < WEFT_VERDICT_COUNT ? verdicts[v].help : "not a verdict";
+	return (unsigned int)v < WEFT_VERDICT_COUNT ? helps[v] : "not a verdict";
 }

@@ -26,6 +26,9 @@ enum weft_verdict {
  */
 const char *weft_verdict_name(enum weft_verdict v);
 
+/** The same by a table, for who knows that the verdict is one. */
+extern const char *const weft_verdict_names[WEFT_VERDICT_COUNT];
+
 /** One line for people on what the verdict means. The string is constant. Any thread. */
 const char *weft_verdict_help(enum weft_verdict v);
 

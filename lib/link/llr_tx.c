@@ -604,6 +604,7 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 	struct weft_llr_tx_info *out)
 {
 	struct llr_tx *tx = &l->tx;
+	const uint64_t resent = tx->count[WEFT_LLR_N_RESENT];
 	bool urgent;
 
 	assert(max >= 1 && max <= WEFT_WIRE_FLITS_MAX);
@@ -618,6 +619,7 @@ weft_llr_tx(struct weft_llr *l, uint8_t *flits, unsigned int max, uint64_t now_n
 			out->n = (uint16_t)llr_fill_again(tx, flits, max, now_ns, out);
 		else if (tx->tx_next < tx->next)
 			out->n = (uint16_t)llr_fill_next(tx, flits, max, now_ns, out);
+		out->resent = (uint16_t)(tx->count[WEFT_LLR_N_RESENT] - resent);
 		if (out->n != 0 && out->n < max && llr_is_unsaid(tx, now_ns)) {
 			llr_put_nop(tx, flits + (size_t)out->n * WEFT_FLIT_LEN, now_ns);
 			out->n++;

@@ -131,6 +131,7 @@ int weft_llr_commit_poisoned(struct weft_llr *l, uint8_t message);
 struct weft_llr_tx_info {
 	uint16_t n; /**< 0..64 */
 	uint16_t nops; /**< of them NOPs: the last ones */
+	uint16_t resent; /**< of them flits that are sent again */
 	/**
 	 * rxl: number of the first; the others follow one by one modulo 1024, but for the NOPs:
 	 * they use no number, and all of them are made with the one behind the last flit.

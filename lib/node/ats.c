@@ -148,8 +148,12 @@ ats_client_packets(struct weft_node *n)
 		(len = weft_xlate_send_posted(c, buf, sizeof(buf))) != 0)
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
 	while (p != NULL && weft_link_can_send_io(p->end, WEFT_IO_REQUEST) &&
-		(len = weft_xlate_send_request(c, buf, sizeof(buf), n->ends_ns)) != 0)
+		(len = weft_xlate_send_request(c, buf, sizeof(buf), n->ends_ns)) != 0) {
+		/* The address is what a Translation Request ends with; bit 0: only to read. */
+		weft_probe_translation_miss(n->topo->name, 0,
+			weft_get_be64(buf + len - sizeof(uint64_t)) & ~UINT64_C(1));
 		ats_send_packet(p, ats_agent_pid(n), buf, len);
+	}
 }
 
 /* An answer to a client that is gone is dropped: its question was, too. */

@@ -175,6 +175,8 @@ cxl_switch_message(void *arg, const struct weft_msg *m)
 	/* While any of its kind wait it waits with them: they are served in turn. */
 	if ((s->queued & 1u << m->kind) == 0 && cxl_switch_forward(in, m))
 		return true;
+	if ((s->queued & 1u << m->kind) == 0)
+		weft_probe_credit_stall(in->node->topo->name, weft_node_link_name(in), m->kind);
 	s->queued |= 1u << m->kind;
 	return false;
 }

@@ -109,6 +109,9 @@ host_update_credits(struct weft_node *n)
 	allowed = (uint8_t)(reads << WEFT_REQUEST_READ | writes << WEFT_REQUEST_WRITE);
 	if (allowed == h->allowed)
 		return;
+	if ((h->allowed & ~allowed) != 0)
+		weft_probe_credit_stall(n->topo->name, weft_node_link_name(n->link),
+			reads ? WEFT_MSG_M2S_RWD : WEFT_MSG_M2S_REQ);
 	h->allowed = allowed;
 	for (uint16_t g = 0; g < t->n_gfds; g++)
 		weft_requester_grant(h->requester, t->node[t->gfd[g]].pid, reads ? UINT16_MAX : 0,
@@ -172,6 +175,8 @@ host_send(struct weft_node_link *p, const struct weft_msg *m)
 		node_drop(p->node, WEFT_DROP_TX_FULL);
 		return;
 	}
+	if (w->n == 0)
+		weft_probe_credit_stall(p->node->topo->name, weft_node_link_name(p), m->kind);
 	w->msg[(w->head + w->n++) % w->room] = *m;
 }
 

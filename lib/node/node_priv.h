@@ -10,6 +10,7 @@
 
 #include "weft_mem_requester.h"
 #include "weft_node.h"
+#include "weft_probe.h"
 #include "weft_traffic.h"
 
 #define NODE_EXPIRE_EVERY_NS UINT64_C(1000000)
@@ -63,6 +64,7 @@ static inline void
 node_drop(struct weft_node *n, enum weft_verdict why)
 {
 	n->drops[why]++;
+	weft_probe_drop(n->topo->name, weft_verdict_names[why], 1);
 	if (n->cfg.watch != NULL)
 		n->cfg.watch->dropped(n->cfg.world_arg, n, why);
 }

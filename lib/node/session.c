@@ -48,6 +48,7 @@ session_ended(struct weft_node_link *l)
 		(weft_session_is_live(s) && s->count[WEFT_SESSION_N_BEGUN] == l->begun))
 		return false;
 	__atomic_store_n(&l->state, WEFT_NODE_DOWN, __ATOMIC_RELAXED);
+	weft_probe_session_down(l->node->topo->name, weft_node_link_name(l), l->begun);
 	return true;
 }
 
@@ -101,6 +102,7 @@ session_began(struct weft_node_link *l)
 		return false;
 	__atomic_store_n(&l->begun, s->count[WEFT_SESSION_N_BEGUN], __ATOMIC_RELAXED);
 	__atomic_store_n(&l->state, WEFT_NODE_UP, __ATOMIC_RELAXED);
+	weft_probe_session_up(l->node->topo->name, weft_node_link_name(l), l->begun);
 	if (l->is_needed && l->node->go_ns == 0)
 		l->node->go_ns = l->node->ends_ns + WEFT_NODE_MEET_NS;
 	return true;

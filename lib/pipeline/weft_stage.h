@@ -29,6 +29,7 @@
 #include "weft_frame.h"
 #include "weft_req_scan.h"
 #include "weft_ingress.h"
+#include "weft_probe.h"
 #include "weft_tables.h"
 #include "weft_telem.h"
 
@@ -137,6 +138,7 @@ struct weft_env_deliver {
  * so is constant meanwhile.
  */
 struct weft_env {
+	const char *node; /* its name, for probes; may be NULL */
 	weft_misfit_fn misfit; /* NULL: only counted */
 	void *misfit_arg;
 	/* deframe */
@@ -268,6 +270,15 @@ static inline void
 weft_burst_drop(struct weft_burst *b, struct rte_mbuf *m)
 {
 	b->drop[b->n_drop++] = m;
+}
+
+/** Count @p n frames or flits, 1 or more, that are dropped for the reason @p v. */
+static inline void
+weft_stage_drop(
+	const struct weft_env *env, struct weft_stage_stats *st, enum weft_verdict v, uint64_t n)
+{
+	st->drops[v] += n;
+	weft_probe_drop(env->node, weft_verdict_names[v], n);
 }
 
 /** Register a stage; used by WEFT_STAGE before main(). */

@@ -150,7 +150,7 @@ deframe_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 		if (env->misfit != NULL && (v == WEFT_DROP_MODE || v == WEFT_DROP_NOT_MINE))
 			env->misfit(env->misfit_arg, m, v);
 		f->hdr.n_flits = 0;
-		st->drops[v]++;
+		weft_stage_drop(env, st, v, 1);
 		weft_burst_drop(b, m);
 	}
 	b->n = kept;

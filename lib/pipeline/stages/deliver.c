@@ -24,7 +24,7 @@ deliver_active(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage
 
 	/* A later frame of the burst may have begun another session. */
 	if (f->hdr.session != weft_link_session(c->end)->id) {
-		st->drops[WEFT_DROP_SESSION] += n;
+		weft_stage_drop(env, st, WEFT_DROP_SESSION, n);
 		return;
 	}
 	if (env->deliver.arriving != NULL)
@@ -55,7 +55,7 @@ deliver_passive(const struct weft_env *env, struct rte_mbuf *m, struct weft_stag
 		if (flit[0] >> 6 == WEFT_FLIT_IO)
 			weft_io_unpack_flit(c->unpack_io, flit, env->deliver.packet, c->user);
 		if (weft_unpack_flit(c->unpack, flit, NULL, NULL) != WEFT_OK)
-			st->drops[WEFT_DROP_SLOT_FORMAT]++;
+			weft_stage_drop(env, st, WEFT_DROP_SLOT_FORMAT, 1);
 	}
 }
 

@@ -100,7 +100,8 @@ fec_relay_run(const struct weft_env *env, struct weft_burst *b, struct weft_stag
 	st->counts[COUNT_CORRECTED] += counts.corrected;
 	st->counts[COUNT_CORRECTED_BYTES] += counts.corrected_bytes;
 	st->counts[COUNT_EMPTIED] += counts.emptied;
-	st->drops[WEFT_DROP_FEC] += counts.gone;
+	if (counts.gone != 0)
+		weft_stage_drop(env, st, WEFT_DROP_FEC, counts.gone);
 }
 
 static const struct weft_stage fec_relay = {

@@ -95,10 +95,12 @@ ide_open_flits(const struct weft_env *env, struct weft_conn_dir *c, uint8_t *fli
 	st->counts[COUNT_POISON] += c->counts->poison - poison;
 	st->counts[COUNT_EPOCHS_GOOD] += run.epochs_good;
 	st->counts[COUNT_EPOCHS_BAD] += run.failed > 0;
-	st->drops[WEFT_DROP_IDE_MAC] += run.failed;
-	st->drops[WEFT_DROP_IDE_INSECURE] += run.insecure;
 	protocol = ide_open_decide(c, run.release, false);
 	st->counts[COUNT_RELEASED] += c->is_clear ? 0 : protocol;
+	if (run.failed > 0)
+		weft_stage_drop(env, st, WEFT_DROP_IDE_MAC, run.failed);
+	if (run.insecure > 0)
+		weft_stage_drop(env, st, WEFT_DROP_IDE_INSECURE, run.insecure);
 	if (run.failed + run.insecure > 0)
 		ide_open_decide(c, (unsigned int)(run.failed + run.insecure), true);
 	if (c->end != NULL && weft_link_rx_opened(c->end, &run) && env->ends.ide_apart)
@@ -181,7 +183,7 @@ ide_open_pieces(const struct weft_env *env, struct weft_conn_dir *c, struct rte_
 			ide_open_turn(env, c, m, bit, st);
 		} else if (weft_ide_is_insecure(c->stream)) {
 			weft_frame(m)->discard |= bit;
-			st->drops[WEFT_DROP_IDE_INSECURE]++;
+			weft_stage_drop(env, st, WEFT_DROP_IDE_INSECURE, 1);
 		}
 	}
 	if (live != 0)
@@ -277,13 +279,15 @@ ide_open_frame(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf
 		return 1;
 	}
 	if (c->end != NULL && !ide_open_is_live(env, f, b)) {
-		st->drops[WEFT_DROP_SESSION] += (unsigned int)__builtin_popcountll(live);
+		weft_stage_drop(
+			env, st, WEFT_DROP_SESSION, (unsigned int)__builtin_popcountll(live));
 		weft_burst_drop(b, m);
 		return 0;
 	}
 	if (c->stream == NULL) {
 		f->discard |= live;
-		st->drops[WEFT_DROP_NO_KEY] += (unsigned int)__builtin_popcountll(live);
+		weft_stage_drop(
+			env, st, WEFT_DROP_NO_KEY, (unsigned int)__builtin_popcountll(live));
 		out[0] = m;
 		return 1;
 	}

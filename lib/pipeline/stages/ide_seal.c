@@ -107,7 +107,8 @@ ide_seal_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage
 			b->pkt[kept++] = m;
 			continue;
 		}
-		st->drops[f->conn->stream == NULL ? WEFT_DROP_NO_KEY : WEFT_DROP_IDE_MAC]++;
+		weft_stage_drop(
+			env, st, f->conn->stream == NULL ? WEFT_DROP_NO_KEY : WEFT_DROP_IDE_MAC, 1);
 		weft_burst_drop(b, m);
 	}
 	b->n = kept;

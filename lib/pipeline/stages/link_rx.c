@@ -64,6 +64,13 @@ link_rx_popcount(uint64_t mask)
 	return (unsigned int)__builtin_popcountll(mask);
 }
 
+static inline void
+link_rx_tell_bad(const struct weft_env *env, const struct weft_frame *f, uint64_t bad)
+{
+	if (bad != 0)
+		weft_probe_crc_bad(env->node, f->hdr.spid, f->in_port, link_rx_popcount(bad));
+}
+
 /* --- passive --- */
 
 /* All-zero flits of a frame. Their syndrome is 0, and in rxl mode hardly any other's is. */
@@ -121,7 +128,8 @@ link_rx_judge_cxl(struct weft_conn_dir *c, const uint8_t *flits, const uint64_t 
 
 /* Judge the flits of a frame by their syndromes, in order, and mark what may not be used. */
 static inline void
-link_rx_passive(struct rte_mbuf *m, const uint64_t *syndrome, struct link_rx_counts *counts)
+link_rx_passive(const struct weft_env *env, struct rte_mbuf *m, const uint64_t *syndrome,
+	struct link_rx_counts *counts)
 {
 	struct weft_frame *f = weft_frame(m);
 	const uint8_t *flits = weft_frame_flits(m);
@@ -144,6 +152,7 @@ link_rx_passive(struct rte_mbuf *m, const uint64_t *syndrome, struct link_rx_cou
 	counts->row[COUNT_GOOD] += link_rx_popcount(r.in_turn | r.after_gap | r.duplicate | r.nop);
 	counts->row[COUNT_DELIVERED] += link_rx_popcount(r.in_turn | r.after_gap | r.nop);
 	counts->row[COUNT_BAD] += link_rx_popcount(r.bad);
+	link_rx_tell_bad(env, f, r.bad);
 	counts->row[COUNT_GAPS] += link_rx_popcount(r.after_gap);
 	counts->row[COUNT_DUPLICATES] += link_rx_popcount(r.duplicate);
 	counts->row[COUNT_LOST] += r.lost;
@@ -274,7 +283,8 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 
 	v = link_rx_frame(f->conn, f->hdr.session, now_ns);
 	if (v != WEFT_OK) {
-		st->drops[v] += env->ends.are_parting ? 0 : n;
+		if (!env->ends.are_parting)
+			weft_stage_drop(env, st, v, n);
 		return false;
 	}
 	for (unsigned int i = 0; i < n; i++) {
@@ -296,6 +306,7 @@ link_rx_active(const struct weft_env *env, struct rte_mbuf *m, uint64_t *syndrom
 		counts->row[COUNT_NOPS] += link_rx_popcount(in.nop);
 		counts->row[COUNT_REFUSED] += link_rx_popcount(in.refused);
 		counts->row[COUNT_BAD] += link_rx_popcount(in.bad);
+		link_rx_tell_bad(env, f, in.bad);
 		counts->row[COUNT_DUPLICATES] += link_rx_popcount(in.duplicate);
 	}
 	return in.deliver != 0;
@@ -354,6 +365,25 @@ link_rx_pass_time(const struct weft_env *env, unsigned int most)
 			weft_conns_ring(env->conns, c);
 }
 
+/* Out of line: flits of the burst that are not handed on. */
+static __attribute__((noinline)) void
+link_rx_drop(const struct weft_env *env, const struct link_rx_counts *counts,
+	struct weft_stage_stats *st)
+{
+	const struct {
+		enum weft_verdict why;
+		uint64_t n;
+	} rows[] = {
+		{ WEFT_DROP_CRC, counts->row[COUNT_BAD] },
+		{ WEFT_DROP_DUPLICATE, counts->row[COUNT_DUPLICATES] },
+		{ WEFT_DROP_ALL_ZERO, counts->zeros },
+	};
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
+		if (rows[i].n != 0)
+			weft_stage_drop(env, st, rows[i].why, rows[i].n);
+}
+
 static void
 link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
@@ -379,7 +409,7 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 			link_rx_live(env, b, in[i], n - i - 1u, syndrome, &counts, st);
 		} else {
 			if (f->conn != NULL) /* else link control, or nobody's */
-				link_rx_passive(in[i], syndrome, &counts);
+				link_rx_passive(env, in[i], syndrome, &counts);
 			b->pkt[b->n++] = in[i];
 		}
 		syndrome += flits;
@@ -387,9 +417,9 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 	link_rx_said(env, &counts, NULL);
 	for (unsigned int k = 0; k < COUNTERS; k++)
 		st->counts[k] += counts.row[k];
-	st->drops[WEFT_DROP_CRC] += counts.row[COUNT_BAD];
-	st->drops[WEFT_DROP_DUPLICATE] += counts.row[COUNT_DUPLICATES];
-	st->drops[WEFT_DROP_ALL_ZERO] += counts.zeros;
+	if (__builtin_expect(
+		    counts.row[COUNT_BAD] + counts.row[COUNT_DUPLICATES] + counts.zeros != 0, 0))
+		link_rx_drop(env, &counts, st);
 }
 
 /* Nothing came in: buffers may be there now. */

@@ -35,6 +35,9 @@ link_tx_fill(const struct weft_env *env, struct rte_mbuf *m, struct weft_stage_s
 		st->counts[COUNT_EMPTY]++;
 		return false;
 	}
+	if (out.flits.resent != 0)
+		weft_probe_retry(
+			env->node, c->key.dpid, (unsigned int)f->out_port, out.flits.resent);
 	rte_pktmbuf_append(m, (uint16_t)out.len);
 	f->hdr = out.hdr;
 	f->hdr.vc = out.hdr.mode == WEFT_MODE_CXL ? 0 : c->key.vc;

@@ -65,7 +65,7 @@ route_drop_others(struct route_work *w)
 				q->result[i] == WEFT_ATC_MISS)
 				continue;
 			q->frame[k].f->discard |= is & -is;
-			w->st->drops[WEFT_DROP_NO_DECODE]++;
+			weft_stage_drop(w->env, w->st, WEFT_DROP_NO_DECODE, 1);
 		}
 }
 
@@ -162,7 +162,7 @@ route_onward(struct route_work *w, struct rte_mbuf *m)
 	if (port < 0 && f->hdr.dpid != WEFT_PID_RESERVED) {
 		if (w->env->misfit != NULL)
 			w->env->misfit(w->env->misfit_arg, m, WEFT_DROP_NO_ROUTE);
-		w->st->drops[WEFT_DROP_NO_ROUTE]++;
+		weft_stage_drop(w->env, w->st, WEFT_DROP_NO_ROUTE, 1);
 		weft_burst_drop(w->b, m);
 		return false;
 	}

@@ -52,7 +52,7 @@ route_park(struct route_work *w, const struct route_frame *fr, unsigned int i, u
 		w->st->counts[COUNT_PARKED]++;
 	} else {
 		w->st->counts[COUNT_REFUSED]++;
-		w->st->drops[WEFT_DROP_ATC_FULL]++;
+		weft_stage_drop(w->env, w->st, WEFT_DROP_ATC_FULL, 1);
 		weft_burst_drop(w->b, m);
 	}
 	return true;
@@ -70,6 +70,7 @@ route_wait_for(struct route_work *w, const struct route_frame *fr, unsigned int 
 	if (!route_park(w, fr, i, known))
 		return false;
 	w->st->counts[COUNT_ASKED]++;
+	weft_probe_translation_miss(w->env->node, w->q.ctx[i], w->q.va[i]);
 	for (unsigned int asked = 1; ++i < end && asked < ROUTE_ASK;)
 		if (w->q.result[i] == WEFT_ATC_MISS) {
 			weft_xlate_ask(w->env->xlate, w->q.ctx[i], w->q.va[i]);

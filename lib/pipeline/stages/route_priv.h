@@ -82,7 +82,7 @@ route_settle(struct route_work *w, const struct route_frame *fr, unsigned int fl
 		q->pa[i] = q->va[i];
 	if (r == WEFT_ATC_DENY) {
 		fr->f->discard |= WEFT_BIT64(flit);
-		w->st->drops[WEFT_DROP_ATC_DENY]++;
+		weft_stage_drop(w->env, w->st, WEFT_DROP_ATC_DENY, 1);
 	}
 	if (r == WEFT_ATC_DENY || r == WEFT_ATC_MISS)
 		q->pa[i] = 0;

@@ -236,8 +236,10 @@ WEFT_TEST(an_end_that_runs_joins_a_retrain)
 	}
 	/* The Ack says how far the other end is; the rest goes again, and then what is new. */
 	give_nop(&t, ACK, 3);
-	for (unsigned int i = 4; i <= 6; i++)
+	for (unsigned int i = 4; i <= 6; i++) {
 		get_says(&t, EXPLICIT, i);
+		assert_int_equal(t.out.resent, i < 6);
+	}
 	assert_int_equal(count(&t, WEFT_LLR_N_RESENT), 2);
 	close_lone(&t);
 }
