@@ -19,6 +19,7 @@
 #include "http_peer.h"
 #include "metrics.h"
 #include "page_html.h"
+#include "resolve.h"
 
 #define HTTP_CONNECTIONS 64
 #define HTTP_TIMEOUT_S 60
@@ -32,9 +33,10 @@ static struct http {
 	bool is_loopback;
 } http;
 
+/* Makes the answer to a request; *status is 200 unless it says otherwise. */
 struct http_path {
 	const char *path;
-	struct MHD_Response *(*make)(struct MHD_Connection *c);
+	struct MHD_Response *(*make)(struct MHD_Connection *c, unsigned int *status);
 };
 
 /* --- where to listen --- */
@@ -98,7 +100,7 @@ http_text(char *text, size_t len, const char *type)
 }
 
 static struct MHD_Response *
-http_metrics(struct MHD_Connection *c)
+http_metrics(struct MHD_Connection *c, unsigned int *status)
 {
 	const char *accept =
 		MHD_lookup_connection_value(c, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
@@ -107,20 +109,43 @@ http_metrics(struct MHD_Connection *c)
 	size_t len;
 	char *text = metrics_text(http.d, http.seconds, is_open, &len);
 
+	(void)status;
 	return http_text(text, len,
 		is_open ? "application/openmetrics-text; version=1.0.0; charset=utf-8"
 			: "text/plain; version=0.0.4; charset=utf-8");
 }
 
 static struct MHD_Response *
-http_state(struct MHD_Connection *c)
+http_json(json_t *o)
 {
-	json_t *o = report_state(http.d, http.seconds);
 	char *text = json_dumps(o, JSON_COMPACT);
 
-	(void)c;
 	json_decref(o);
 	return http_text(text, text == NULL ? 0 : strlen(text), "application/json");
+}
+
+static struct MHD_Response *
+http_state(struct MHD_Connection *c, unsigned int *status)
+{
+	(void)c, (void)status;
+	return http_json(report_state(http.d, http.seconds));
+}
+
+/* What the requests say is repeated nowhere: it may be anything. */
+static struct MHD_Response *
+http_resolve(struct MHD_Connection *c, unsigned int *status)
+{
+	const enum MHD_ValueKind kind = MHD_GET_ARGUMENT_KIND;
+	char line[NODE_ERROR_MAX];
+	json_t *o = resolve_json(daemon_now(http.d), MHD_lookup_connection_value(c, kind, "from"),
+		MHD_lookup_connection_value(c, kind, "hpa"),
+		MHD_lookup_connection_value(c, kind, "kind"), line, sizeof(line));
+
+	if (o == NULL) {
+		*status = MHD_HTTP_BAD_REQUEST;
+		o = json_pack("{s:s}", "error", line);
+	}
+	return http_json(o);
 }
 
 /* The page with the state in the place of the mark; a name can not end its script. */
@@ -149,7 +174,7 @@ http_page_text(size_t *len)
 }
 
 static struct MHD_Response *
-http_page(struct MHD_Connection *c)
+http_page(struct MHD_Connection *c, unsigned int *status)
 {
 	size_t len;
 	char *text = http_page_text(&len);
@@ -157,7 +182,7 @@ http_page(struct MHD_Connection *c)
 		text == NULL ? NULL
 			     : MHD_create_response_from_buffer(len, text, MHD_RESPMEM_MUST_FREE);
 
-	(void)c;
+	(void)c, (void)status;
 	if (r == NULL)
 		free(text);
 	if (r == NULL)
@@ -231,12 +256,12 @@ http_follow_free(void *arg)
 }
 
 static struct MHD_Response *
-http_events(struct MHD_Connection *c)
+http_events(struct MHD_Connection *c, unsigned int *status)
 {
 	struct http_follower *f = calloc(1, sizeof(*f));
 	struct MHD_Response *r;
 
-	(void)c;
+	(void)c, (void)status;
 	if (f == NULL)
 		return NULL;
 	f->last = http.seconds;
@@ -254,6 +279,7 @@ static const struct http_path paths[] = {
 	{ "/metrics", http_metrics },
 	{ "/api/v1/state", http_state },
 	{ "/api/v1/events", http_events },
+	{ "/api/v1/resolve", http_resolve },
 };
 
 /* --- who may --- */
@@ -316,6 +342,8 @@ static enum MHD_Result
 http_request(void *arg, struct MHD_Connection *c, const char *url, const char *method,
 	const char *version, const char *data, size_t *len, void **state)
 {
+	unsigned int status = MHD_HTTP_OK;
+
 	(void)arg, (void)version, (void)data, (void)state;
 	if (!http_may(c))
 		return http_refuse(c, MHD_HTTP_FORBIDDEN,
@@ -329,10 +357,13 @@ http_request(void *arg, struct MHD_Connection *c, const char *url, const char *m
 			"expected GET: nothing can be changed here\n");
 	}
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(paths); i++)
-		if (strcmp(url, paths[i].path) == 0)
-			return http_answer(c, MHD_HTTP_OK, paths[i].make(c));
-	return http_refuse(
-		c, MHD_HTTP_NOT_FOUND, "expected /, /metrics, /api/v1/state or /api/v1/events\n");
+		if (strcmp(url, paths[i].path) == 0) {
+			struct MHD_Response *r = paths[i].make(c, &status);
+
+			return http_answer(c, status, r);
+		}
+	return http_refuse(c, MHD_HTTP_NOT_FOUND,
+		"expected /, /metrics, /api/v1/state, /api/v1/events or /api/v1/resolve\n");
 }
 
 int

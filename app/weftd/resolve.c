@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* --resolve: what would happen to an address, for people and as JSON. Starts nothing. */
+/*
+ * What would happen to an address, for people and as JSON: --resolve, which starts nothing, and the
+ * same of a fabric that runs.
+ */
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "cli.h"
 #include "daemon.h"
 #include "json.h"
+#include "resolve.h"
 #include "weft_resolve.h"
 #include "words.h"
 
@@ -23,16 +28,10 @@ struct answer {
 	struct weft_resolve_hop *hop;
 };
 
-static uint64_t
-resolve_parse_address(const char *text)
+static bool
+resolve_parse_address(const char *text, uint64_t *hpa)
 {
-	uint64_t v;
-
-	if (!words_number(text, 0, weft_mask64(52), &v))
-		cli_usage(
-			"--hpa: expected an address below 2^52, such as 0x10000000000, got \"%s\"",
-			text);
-	return v;
+	return words_number(text, 0, weft_mask64(52), hpa);
 }
 
 /* Form of the link by which a hop leaves. */
@@ -195,12 +194,11 @@ resolve_translation_json(const struct answer *a)
 	return o;
 }
 
-static void
-resolve_write_json(const struct answer *a, const char *file)
+static json_t *
+resolve_answer_json(const struct answer *a)
 {
 	const struct weft_resolve *r = &a->r;
 	json_t *o = json_object();
-	int rc;
 
 	json_object_set_new(o, "fabric", json_string(a->t->fabric));
 	json_object_set_new(o, "from", json_string(a->t->node[a->from].name));
@@ -234,10 +232,61 @@ resolve_write_json(const struct answer *a, const char *file)
 	json_object_set_new(o, "read_answer", json_string(resolve_answer_to(a, false)));
 	json_object_set_new(o, "write_answer", json_string(resolve_answer_to(a, true)));
 	json_object_set_new(o, "translation", resolve_translation_json(a));
-	rc = json_write(file, o);
+	return o;
+}
+
+static void
+resolve_write_json(const struct answer *a, const char *file)
+{
+	json_t *o = resolve_answer_json(a);
+	const int rc = json_write(file, o);
+
 	json_decref(o);
 	if (rc != 0)
 		cli_fail("--json %s: %s", file, weft_file_error(rc));
+}
+
+/* Find what becomes of a->hpa. 0; -EINVAL: @p from is no host or device; -ENOMEM. */
+static int
+resolve_run(struct answer *a, const char *from)
+{
+	const int node = weft_topo_find(a->t, from);
+
+	if (node < 0)
+		return -EINVAL;
+	a->from = (unsigned int)node;
+	a->hop = calloc(a->t->n_nodes, sizeof(*a->hop));
+	if (a->hop == NULL)
+		return -ENOMEM;
+	if (weft_resolve_from(a->t, a->from, a->hpa, a->uio, &a->x, &a->r, a->hop) == 0)
+		return 0;
+	free(a->hop);
+	return -EINVAL;
+}
+
+json_t *
+resolve_json(const struct weft_topo *t, const char *from, const char *hpa, const char *kind,
+	char *err, size_t err_len)
+{
+	struct answer a = { .t = t };
+	json_t *o;
+
+	a.uio = kind != NULL && strcmp(kind, "uio") == 0;
+	if (kind != NULL && !a.uio && strcmp(kind, "mem") != 0)
+		snprintf(err, err_len, "kind: expected mem or uio");
+	else if (hpa == NULL || !resolve_parse_address(hpa, &a.hpa))
+		snprintf(
+			err, err_len, "hpa: expected an address below 2^52, such as 0x10000000000");
+	else if (from == NULL || resolve_run(&a, from) != 0)
+		snprintf(err, err_len, "from: expected the name of a host or device of fabric %s",
+			t->fabric);
+	else {
+		o = resolve_answer_json(&a);
+		json_object_set_new(o, "text", json_string(weft_resolve_text(a.r.rule)));
+		free(a.hop);
+		return o;
+	}
+	return NULL;
 }
 
 void
@@ -246,20 +295,21 @@ resolve_print(const struct run_options *run, const char *json)
 	struct weft_topo_error e = { 0 };
 	struct answer a = { .uio = run->uio };
 	struct weft_topo *t;
-	int from;
+	int rc;
 
 	if (run->from == NULL || run->hpa == NULL)
 		cli_usage("--resolve: expected --from NODE and --hpa ADDRESS with it");
-	a.hpa = resolve_parse_address(run->hpa);
+	if (!resolve_parse_address(run->hpa, &a.hpa))
+		cli_usage(
+			"--hpa: expected an address below 2^52, such as 0x10000000000, got \"%s\"",
+			run->hpa);
 	if (weft_topo_load(&t, run->resolve, &e) != 0)
 		cli_fail("%s", e.text);
-	from = weft_topo_find(t, run->from);
 	a.t = t;
-	a.hop = calloc(t->n_nodes, sizeof(*a.hop));
-	if (a.hop == NULL)
+	rc = resolve_run(&a, run->from);
+	if (rc == -ENOMEM)
 		cli_fail("out of memory");
-	a.from = (unsigned int)from;
-	if (from < 0 || weft_resolve_from(t, a.from, a.hpa, a.uio, &a.x, &a.r, a.hop) != 0)
+	if (rc != 0)
 		cli_fail("--from: expected the name of a host or device of fabric %s, got \"%s\"",
 			t->fabric, run->from);
 	if (json != NULL)

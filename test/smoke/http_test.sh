@@ -39,7 +39,7 @@ wait_for 60 get /metrics
 refuses 'Address already in use' "$app/weftd" --http $port
 both_up() { [ "$(get /metrics | grep -c '^weft_connection_up{node="h0",peer="g[01]"} 1$')" = 2 ]; }
 wait_for 60 both_up
-get /api/v1/events -N >followed &
+curl -s -N "http://127.0.0.1:$port/api/v1/events" >followed & # as long as it takes
 pids+=($!)
 
 # Both forms: that of Prometheus, and OpenMetrics where it is asked for.
@@ -120,6 +120,17 @@ get /metrics >plain
 	            n += 1
 	assert n > 100 and state["fabric"] == "seen" and len(state["topology"]["links"]) == 3
 P
+
+# Where an address goes: what --resolve says of the file, and one clear line for what is no question.
+"$app/weftd" --resolve lab.yaml --from h0 --hpa 0x10000000040 --json resolved >/dev/null
+get '/api/v1/resolve?from=h0&hpa=0x10000000040' >asked
+/usr/bin/python3 -c 'import json; a, b = json.load(open("asked")), json.load(open("resolved")); assert a.pop("text") and a == b and b["allowed"], (a, b)' ||
+	die "resolve: $(cat asked)"
+get '/api/v1/resolve?from=h0&hpa=0&kind=uio' | json /dev/stdin '1 / (o["kind"] == "uio" and not o["allowed"])' >/dev/null || die 'by UIO'
+for bad in 'hpa=0' 'from=h0' 'from=g0&hpa=0' 'from=%22%3Cb%3E&hpa=0' 'from=h0&hpa=0x10000000000000' 'from=h0&hpa=-1' 'from=h0&hpa=0&kind=io' ''; do
+	same "status of ?$bad" 400 "$(get "/api/v1/resolve?$bad" -o refused -w '%{http_code}')"
+	json refused '1 / (list(o) == ["error"] and "expected" in o["error"] and "<" not in o["error"])' >/dev/null || die "?$bad: $(cat refused)"
+done
 
 # Nobody else: not another user, not a page of somebody else's by a name that leads here, and nothing is changed.
 same 'another name' 403 "$(get / -o out -w '%{http_code}' -H 'Host: elsewhere.example')"
