@@ -26,7 +26,7 @@ usage() {
 	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--list]
 
 	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
-	status 1 if any failed. Some 20 minutes on two cores, plus the packages the first time. Safe to repeat
+	status 1 if any failed. Some 45 minutes on two cores, plus the packages the first time. Safe to repeat
 	and to interrupt.
 
 	  --quick        under 3 minutes on two cores: parts format and quick
@@ -89,12 +89,9 @@ done
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
 background=""
-declare -A building # by build: who makes it
 finish() {
 	trap - EXIT
-	for job in $background "${building[@]}"; do
-		kill -- "-$job" 2>/dev/null
-	done
+	[ -z "$background" ] || kill -- "-$background" 2>/dev/null
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -247,8 +244,9 @@ part_format() {
 	fi
 }
 
-# make_build gcc|asan|clang
-make_build() {
+# need gcc|asan|clang: that build, made once a run; counted as one test.
+built=""
+need() {
 	local more=() cc=gcc dir=$main
 	case $1 in
 	asan)
@@ -262,41 +260,10 @@ make_build() {
 		! has_fuzz || more+=(-Dfuzz=true)
 		;;
 	esac
-	weft_build "$dir" $cc "${more[@]}" "${options[@]}"
-}
-
-# ahead gcc|asan|clang: begin that build, by what the tests leave of the CPUs: many wait for something.
-ahead() {
-	set -m
-	(
-		renice -n 19 "$BASHPID"
-		make_build "$1"
-	) >"$work/build-$1.log" 2>&1 &
-	building[$1]=$!
-	set +m
-}
-
-# finished gcc|asan|clang: that build, to its end, whoever began it.
-finished() {
-	local job=${building[$1]:-} rc=0
-	[ -n "$job" ] || {
-		make_build "$1"
-		return
-	}
-	renice -n 0 -g "$job" >/dev/null 2>&1 # root may
-	wait "$job" || rc=1
-	unset "building[$1]"
-	grep -v -e '^  built' -e 'old priority' "$work/build-$1.log"
-	return $rc
-}
-
-# need gcc|asan|clang: that build, made once a run; counted as one test.
-built=""
-need() {
 	[[ " $built " != *" $1 "* ]] || return 0
 	[[ " $built " != *" -$1 "* ]] || return 1
 	say "build: $1"
-	if finished "$1"; then
+	if weft_build "$dir" $cc "${more[@]}" "${options[@]}"; then
 		built+=" $1"
 		pass
 	else
@@ -315,7 +282,6 @@ part_quick() {
 # The model beside the tests of the gcc build: neither uses all CPUs all the time.
 part_gcc() {
 	need gcc || return
-	! wants asan || ahead asan
 	if wants model; then
 		set -m
 		(passed=0 failed=0 skipped=0; run_model; totals) \
@@ -377,7 +343,6 @@ part_scalar() {
 
 part_asan() {
 	need asan || return
-	! wants clang || ahead clang
 	say "AddressSanitizer and UBSan"
 	set -m
 	(passed=0 failed=0 skipped=0; model_asan; totals) >"$work/model-asan.out" 2>&1 &
