@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -55,7 +54,6 @@ struct replay {
 	uint64_t progress_ns; /* when to say how far we are */
 };
 
-static volatile sig_atomic_t stopped;
 
 static void
 replay_read_speed(const char *option, char *text, void *to)
@@ -320,7 +318,7 @@ replay_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	struct replay *r = arg;
 	uint16_t got = 0;
 
-	while (got < n && !stopped && replay_read_next(r)) {
+	while (got < n && !cli_is_stopped() && replay_read_next(r)) {
 		if (r->opt.speed > 0) {
 			uint64_t due = replay_due_ns(r);
 
@@ -328,7 +326,7 @@ replay_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 				if (got != 0)
 					break;
 				replay_sleep_until(due);
-				if (stopped)
+				if (cli_is_stopped())
 					break; /* it was not due */
 			}
 		}
@@ -373,7 +371,7 @@ replay_run_once(struct replay *r, bool is_terminal)
 		for (unsigned int s = 0; s < weft_pipe_segments(r->rx.pipe); s++)
 			worked += weft_pipe_poll(r->rx.pipe, s);
 		replay_progress(r, is_terminal);
-	} while (worked != 0 || (!r->ended && !stopped));
+	} while (worked != 0 || (!r->ended && !cli_is_stopped()));
 	weft_pipe_drain(r->rx.pipe);
 }
 
@@ -386,7 +384,7 @@ replay_run(struct replay *r)
 
 	/* Short traces say nothing. */
 	r->progress_ns = replay_now_ns() + (is_terminal ? SECOND_NS : 5 * SECOND_NS);
-	for (i = 0; i < r->opt.loops && !stopped; i++) {
+	for (i = 0; i < r->opt.loops && !cli_is_stopped(); i++) {
 		if (i > 0) {
 			receiver_restart(&r->rx);
 			if (trace_rewind(r->trace, err, sizeof(err)) != 0)
@@ -397,13 +395,6 @@ replay_run(struct replay *r)
 	r->end.is_stopped = i < r->opt.loops || !r->ended;
 	if (is_terminal && replay_now_ns() > r->progress_ns - SECOND_NS / 5 && r->rx.packets > 0)
 		fputs("\r\033[K", stderr);
-}
-
-static void
-replay_on_signal(int sig)
-{
-	(void)sig;
-	stopped = 1;
 }
 
 /* Writing over the trace would empty it before it is read. */
@@ -512,7 +503,6 @@ replay_to_wire(struct replay *r, struct weft_eal_cfg *eal)
 static int
 replay_here(struct replay *r, struct weft_eal_cfg *eal)
 {
-	struct sigaction stop = { .sa_handler = replay_on_signal };
 	struct weft_pool_cfg pool = {
 		.name = "replay",
 		.n_mbufs = POOL_FRAMES,
@@ -528,8 +518,7 @@ replay_here(struct replay *r, struct weft_eal_cfg *eal)
 		cli_fail("%s", err);
 	if (r->opt.out != NULL)
 		replay_open_out(r);
-	sigaction(SIGINT, &stop, NULL);
-	sigaction(SIGTERM, &stop, NULL);
+	cli_catch_stop();
 	start = replay_now_ns();
 	replay_run(r);
 	r->end.seconds = (double)(replay_now_ns() - start) / 1e9;
