@@ -4,6 +4,7 @@
 # status 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. usertools/fresh-root.sh
 
 usage() {
 	cat <<-U
@@ -22,15 +23,12 @@ usage() {
 	U
 }
 
-passed=0 failed=0 skipped=0 keep=0 built=""
+keep=0 built=""
 while [ $# -gt 0 ]; do
 	case $1 in
 	--keep) keep=1 ;;
 	--packages)
-		built=$(cd "${2:-}" 2>/dev/null && pwd) && ls "$built"/weft_*.deb >/dev/null 2>&1 || {
-			echo "ansible-test.sh: --packages: expected a folder with weft_*.deb, got \"${2:-}\"" >&2
-			exit 2
-		}
+		built=$(fresh_packages "${2:-}") || exit 2
 		shift
 		;;
 	--help | -h)
@@ -49,45 +47,14 @@ done
 	exit 2
 }
 
-finish() {
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ]
-	exit
-}
-
-skip() {
-	echo "skipped: $*"
-	skipped=$((skipped + 1))
-	finish
-}
-
 command -v ansible-playbook >/dev/null || skip "ansible-playbook is not installed (package ansible-core)"
-. usertools/fresh-root.sh
 again=(--packages "$built")
 [ $keep -eq 0 ] || again+=(--keep)
 fresh_enter "${again[@]}"
 fresh_begin weft-ansible
 root=$work/root
 
-# step WHAT COMMAND...: its last lines if it fails, and then nothing more is tried.
-step() {
-	local what=$1 begin=$SECONDS
-	shift
-	if "$@" </dev/null >"$work/step.log" 2>&1; then
-		passed=$((passed + 1))
-		echo "passed $what ($((SECONDS - begin)) s)"
-	else
-		failed=$((failed + 1))
-		tail -n 40 "$work/step.log"
-		echo "FAIL $what ($((SECONDS - begin)) s)"
-		finish
-	fi
-}
-
-inside() {
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-		${http_proxy:+http_proxy="$http_proxy"} chroot "$root" "$@"
-}
+inside() { fresh_inside "$root" "$@"; }
 
 inventory() {
 	# Options and the host's name go; what is left is the command.

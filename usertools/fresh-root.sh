@@ -1,7 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=bash
-# Minimal roots of Debian 12, by debootstrap, from where this machine's own packages come. Sourced by the scripts
-# beside it, from the root of the tree; they have skip(), which says why and ends, and $keep, 1: roots stay.
+# Minimal roots of Debian 12, by debootstrap, from where this machine's own packages come, and tests in them. Sourced by
+# the scripts beside it, from the root of the tree; they have $keep, 1: roots stay.
+
+passed=0 failed=0 skipped=0
+
+finish() {
+	echo "$passed passed, $failed failed, $skipped skipped"
+	[ "$failed" -eq 0 ]
+	exit
+}
+
+# skip WHY: and nothing more is tried.
+skip() {
+	echo "skipped: $*"
+	skipped=$((skipped + 1))
+	finish
+}
+
+# fresh_packages DIR: its whole name, if it has packages of ours.
+fresh_packages() {
+	(cd "$1" 2>/dev/null && ls weft_*.deb >/dev/null 2>&1 && pwd) || {
+		echo "${0##*/}: --packages: expected a folder with weft_*.deb, got \"$1\"" >&2
+		return 1
+	}
+}
+
+# step WHAT COMMAND...: its last lines if it fails, and then nothing more is tried.
+step() {
+	local what=$1 begin=$SECONDS
+	shift
+	if "$@" </dev/null >"$work/step.log" 2>&1; then
+		passed=$((passed + 1))
+		echo "passed $what ($((SECONDS - begin)) s)"
+	else
+		failed=$((failed + 1))
+		tail -n 40 "$work/step.log"
+		echo "FAIL $what ($((SECONDS - begin)) s)"
+		finish
+	fi
+}
+
+# fresh_inside ROOT COMMAND...: in that root, with a bare environment.
+fresh_inside() {
+	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
+		${http_proxy:+http_proxy="$http_proxy"} chroot "$@"
+}
 
 # fresh_enter ARGUMENT...: begin the script again, with these, in a mount namespace of its own, so that what is mounted
 # goes with it. Skips without root, debootstrap or the right to mount.

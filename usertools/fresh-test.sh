@@ -4,6 +4,7 @@
 # N failed, N skipped"; exit status 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. usertools/fresh-root.sh
 
 usage() {
 	cat <<-U
@@ -24,7 +25,7 @@ usage() {
 	U
 }
 
-passed=0 failed=0 skipped=0 keep=0
+keep=0
 orders="demo test" options=(--quick)
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -56,19 +57,6 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-finish() {
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ]
-	exit
-}
-
-skip() {
-	echo "skipped: $*"
-	skipped=$((skipped + 1))
-	finish
-}
-
-. usertools/fresh-root.sh
 # Everything below runs in a mount namespace of its own: what is mounted goes with it, whatever happens.
 again=(--first "$orders")
 [ "$orders" != "demo test" ] || again=()

@@ -4,6 +4,7 @@
 # status 1 if any failed.
 set -u
 cd "$(dirname "$0")/.." || exit 1
+. usertools/fresh-root.sh
 
 usage() {
 	cat <<-U
@@ -21,15 +22,12 @@ usage() {
 	U
 }
 
-passed=0 failed=0 skipped=0 keep=0 built=""
+keep=0 built=""
 while [ $# -gt 0 ]; do
 	case $1 in
 	--keep) keep=1 ;;
 	--packages)
-		built=$(cd "${2:-}" 2>/dev/null && pwd) && ls "$built"/weft_*.deb >/dev/null 2>&1 || {
-			echo "package-test.sh: --packages: expected a folder with weft_*.deb, got \"${2:-}\"" >&2
-			exit 2
-		}
+		built=$(fresh_packages "${2:-}") || exit 2
 		shift
 		;;
 	--help | -h)
@@ -44,19 +42,6 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
-finish() {
-	echo "$passed passed, $failed failed, $skipped skipped"
-	[ "$failed" -eq 0 ]
-	exit
-}
-
-skip() {
-	echo "skipped: $*"
-	skipped=$((skipped + 1))
-	finish
-}
-
-. usertools/fresh-root.sh
 again=()
 [ $keep -eq 0 ] || again+=(--keep)
 [ -z "$built" ] || again+=(--packages "$built")
@@ -64,26 +49,7 @@ fresh_enter "${again[@]}"
 fresh_begin weft-package
 root=$work/root
 
-# step WHAT COMMAND...: its last lines if it fails, and then nothing more is tried.
-step() {
-	local what=$1 begin=$SECONDS
-	shift
-	if "$@" </dev/null >"$work/step.log" 2>&1; then
-		passed=$((passed + 1))
-		echo "passed $what ($((SECONDS - begin)) s)"
-	else
-		failed=$((failed + 1))
-		tail -n 40 "$work/step.log"
-		echo "FAIL $what ($((SECONDS - begin)) s)"
-		finish
-	fi
-}
-
-# inside COMMAND...: in the root, with a bare environment.
-inside() {
-	env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
-		${http_proxy:+http_proxy="$http_proxy"} chroot "$root" "$@"
-}
+inside() { fresh_inside "$root" "$@"; }
 
 build() {
 	mkdir -p "$work/build/weft" && fresh_tree "$work/build/weft" &&
