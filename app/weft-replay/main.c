@@ -54,7 +54,6 @@ struct replay {
 	uint64_t progress_ns; /* when to say how far we are */
 };
 
-
 static void
 replay_read_speed(const char *option, char *text, void *to)
 {
