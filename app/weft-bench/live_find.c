@@ -6,10 +6,10 @@
  * good for NDR is good for PDR too.
  */
 
-#include <math.h>
-#include <stdlib.h>
+#include "live_find.h"
 
-#include "live.h"
+#include <math.h>
+#include <stddef.h>
 
 #define LINE_TRIALS 3u
 #define PRECISION 0.01
@@ -35,21 +35,38 @@ live_loss(const struct live_trial *t)
 	return (double)(t->sent - t->received) / (double)t->sent;
 }
 
-/* A trial that failed below one that was good takes that back: what is lost sometimes is lost. */
-static void
-live_judge(struct live_bound *b, const struct live_trial *t)
+static double
+live_rate(const struct live_trial *t)
 {
-	const double rate = isinf(t->intended) ? live_sent_rate(t) : t->intended;
+	return isinf(t->intended) ? live_sent_rate(t) : t->intended;
+}
 
-	if (live_loss(t) > b->loss || t->changed != 0) {
-		b->high = fmin(b->high, rate);
-		if (b->low >= b->high) {
-			b->low = 0;
-			b->best = NULL;
+static bool
+live_is_good(const struct live_bound *b, const struct live_trial *t)
+{
+	return live_loss(t) <= b->loss && t->changed == 0;
+}
+
+/*
+ * By all trials so far. A good one counts below the lowest that failed alone: what is lost
+ * sometimes is lost.
+ */
+static void
+live_judge(struct live_bound *b, const struct live_search *s)
+{
+	b->low = 0;
+	b->high = INFINITY;
+	b->best = NULL;
+	for (unsigned int i = 0; i < s->n; i++)
+		if (!live_is_good(b, &s->trial[i]))
+			b->high = fmin(b->high, live_rate(&s->trial[i]));
+	for (unsigned int i = 0; i < s->n; i++) {
+		const double rate = live_rate(&s->trial[i]);
+
+		if (live_is_good(b, &s->trial[i]) && rate < b->high && rate >= b->low) {
+			b->low = rate;
+			b->best = &s->trial[i];
 		}
-	} else if (rate < b->high && rate >= b->low) {
-		b->low = rate;
-		b->best = t;
 	}
 }
 
@@ -59,7 +76,7 @@ live_is_found(const struct live_bound *b)
 	return isinf(b->high) || b->high - b->low <= PRECISION * b->high;
 }
 
-static struct live_trial *
+static void
 live_try(struct live_search *s, struct live_bound bound[2], double intended, live_try_fn try,
 	void *arg)
 {
@@ -67,9 +84,8 @@ live_try(struct live_search *s, struct live_bound bound[2], double intended, liv
 
 	*t = (struct live_trial){ .intended = intended };
 	try(arg, intended, t);
-	live_judge(&bound[0], t);
-	live_judge(&bound[1], t);
-	return t;
+	live_judge(&bound[0], s);
+	live_judge(&bound[1], s);
 }
 
 static unsigned int
@@ -94,7 +110,7 @@ void
 live_find(struct live_search *s, struct live_bound bound[2], unsigned int *median, live_try_fn try,
 	bool (*stop)(void), void *arg)
 {
-	double guess;
+	double by[2]; /* where each is looked for first */
 
 	s->n = 0;
 	*median = 0;
@@ -105,9 +121,13 @@ live_find(struct live_search *s, struct live_bound bound[2], unsigned int *media
 	if (s->n < LINE_TRIALS)
 		return;
 	*median = live_median(s);
-	guess = live_received_rate(&s->trial[*median]);
-	for (unsigned int b = 2; b-- > 0;)
-		for (double by = guess;
-			!live_is_found(&bound[b]) && s->n < LIVE_TRIALS_MAX && !stop(); by = 0)
-			live_try(s, bound, live_next(&bound[b], by), try, arg);
+	by[0] = by[1] = live_received_rate(&s->trial[*median]);
+	while (s->n < LIVE_TRIALS_MAX && !stop()) {
+		const unsigned int b = live_is_found(&bound[1]) ? 0 : 1;
+
+		if (live_is_found(&bound[b]))
+			break;
+		live_try(s, bound, live_next(&bound[b], by[b]), try, arg);
+		by[b] = 0;
+	}
 }
