@@ -68,7 +68,9 @@ finish() {
 trap finish EXIT
 trap 'exit 130' INT TERM
 
-title() { printf '\n\033[1m%s\033[0m\n' "$*"; }
+bold='' plain=''
+[ ! -t 1 ] || bold=$'\033[1m' plain=$'\033[0m'
+title() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 
 # Print a command, then run it.
 show() {
@@ -246,7 +248,7 @@ if [ -z "${WEFT_BUILD:-}" ]; then
 		echo "(built without the driver net_flitwire)"
 	weft_build $build gcc "${WEFT_RELEASE_OPTIONS[@]}" -Ddpdk_driver_headers="$headers" programs ||
 		fail "$build/ could not be built"
-	echo "built: $build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig,weftctl,weft-load,weft-fuse}"
+	echo "built: $build/app/{weftd,weft-replay,weft-gen,weft-bench,weft-sim,weft-sig,weftctl,weft-fm,weft-load,weft-fuse}"
 fi
 
 if [ "$only" -eq 0 ]; then
