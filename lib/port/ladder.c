@@ -160,6 +160,25 @@ ladder_choose_auto(const struct weft_port_spec *spec, const struct port_facts *f
 	snprintf(choice->why, sizeof(choice->why), "%s", why);
 }
 
+/* The driver's own complaint would name neither MTU nor buffers. */
+static int
+ladder_check_xdp(
+	const struct weft_port_spec *spec, const struct port_facts *facts, char *err, size_t errlen)
+{
+	if (facts->mtu > WEFT_PORT_AF_XDP_MTU_MAX)
+		return weft_errorf(err, errlen, -EMSGSIZE,
+			"port %s: af_xdp needs an MTU of at most %d, that of %s is %u: "
+			"ip link set %s mtu %d, or driver af_packet",
+			spec->name, WEFT_PORT_AF_XDP_MTU_MAX, spec->netif, facts->mtu, spec->netif,
+			WEFT_PORT_AF_XDP_MTU_MAX);
+	if (facts->buffer_len > LADDER_PAGE)
+		return weft_errorf(err, errlen, -EMSGSIZE,
+			"port %s: af_xdp needs buffers of at most %d bytes, %u flits per frame "
+			"need %zu: fewer flits, or driver af_packet",
+			spec->name, LADDER_PAGE, spec->max_flits, facts->buffer_len);
+	return 0;
+}
+
 int
 port_choose(const struct weft_port_spec *spec, const struct port_facts *facts,
 	struct port_choice *choice, char *err, size_t errlen)
@@ -180,6 +199,8 @@ port_choose(const struct weft_port_spec *spec, const struct port_facts *facts,
 		choice->driver = spec->driver;
 		snprintf(choice->why, sizeof(choice->why), "as configured");
 	}
+	if (spec->driver == WEFT_PORT_AF_XDP)
+		return ladder_check_xdp(spec, facts, err, errlen);
 	if (choice->driver == WEFT_PORT_AF_PACKET && facts->is_group_taken)
 		return weft_errorf(err, errlen, -EADDRINUSE,
 			"port %s: the kernel's packet group of this process number on %s is in "

@@ -80,6 +80,14 @@ static const struct {
 	{ { .netif = "v0", .max_flits = 5 }, { .mtu = 1500, UP }, -EPERM,
 		"port p: no right to open raw sockets on v0: needs CAP_NET_RAW (root, a user "
 		"namespace, or setcap cap_net_raw,cap_net_admin+ep)" },
+	{ { .netif = "v0", .driver = WEFT_PORT_AF_XDP, .max_flits = 5 }, { .mtu = 3499, UP, ROOT },
+		-EMSGSIZE,
+		"port p: af_xdp needs an MTU of at most 3498, that of v0 is 3499: "
+		"ip link set v0 mtu 3498, or driver af_packet" },
+	{ { .netif = "v0", .driver = WEFT_PORT_AF_XDP, .max_flits = 5 },
+		{ .mtu = 1500, .buffer_len = 4097, UP, ROOT }, -EMSGSIZE,
+		"port p: af_xdp needs buffers of at most 4096 bytes, 5 flits per frame need 4097: "
+		"fewer flits, or driver af_packet" },
 	{ { .netif = "v0", .max_flits = 5 },
 		{ .mtu = 9000, UP, .can_packet = true, .is_group_taken = true }, -EADDRINUSE,
 		"port p: the kernel's packet group of this process number on v0 is in use on "
