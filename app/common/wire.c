@@ -154,6 +154,39 @@ wire_add(struct weft_port_spec *s, const char *option, char *word)
 	}
 }
 
+static bool
+wire_is_equal(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcmp(a, b) == 0;
+}
+
+/* The arguments of a virtual device begin with its name. */
+static bool
+wire_is_device(const char *a, const char *b)
+{
+	return a != NULL && b != NULL && strcspn(a, ",") == strcspn(b, ",") &&
+	       strncmp(a, b, strcspn(a, ",")) == 0;
+}
+
+/* Both ends of a memif may be ours. */
+static bool
+wire_is_twice(const struct weft_port_spec *a, const struct weft_port_spec *b)
+{
+	return wire_is_equal(a->netif, b->netif) || wire_is_equal(a->pci, b->pci) ||
+	       wire_is_device(a->vdev, b->vdev) ||
+	       (wire_is_equal(a->socket, b->socket) && a->memif_id == b->memif_id &&
+		       a->memif_server == b->memif_server);
+}
+
+static const char *
+wire_what(const struct weft_port_spec *s)
+{
+	return s->netif != NULL  ? s->netif
+	       : s->pci != NULL  ? s->pci
+	       : s->vdev != NULL ? s->vdev
+	                         : s->socket;
+}
+
 void
 wire_read(struct wire *w, const char *option, char *text, const char *const names[WIRE_PORTS],
 	unsigned int most)
@@ -179,6 +212,8 @@ wire_read(struct wire *w, const char *option, char *text, const char *const name
 		wire_begin(w, option, word, names);
 		s = &w->spec[w->n - 1];
 	}
+	if (w->n == WIRE_PORTS && !w->is_ring && wire_is_twice(&w->spec[0], &w->spec[1]))
+		cli_usage("%s: expected two ports, got %s twice", option, wire_what(&w->spec[0]));
 }
 
 void
@@ -239,7 +274,7 @@ wire_open_all(struct wire *w, uint64_t deadline, char *err, size_t err_len)
 }
 
 /* The first port without a link, or NULL. */
-static const struct weft_port *
+static struct weft_port *
 wire_down(const struct wire *w)
 {
 	for (unsigned int i = 0; i < WIRE_PORTS; i++)
@@ -248,19 +283,31 @@ wire_down(const struct wire *w)
 	return NULL;
 }
 
+/* With the reason, where somebody called and was turned away. */
+static int
+wire_no_link(struct weft_port *port, double wait_s, char *err, size_t err_len)
+{
+	struct weft_port_event e;
+
+	if (weft_port_next_event(port, &e))
+		return weft_errorf(err, err_len, -ETIMEDOUT, "port %s: no link within %g s: it %s",
+			weft_port_name(port), wait_s, e.text);
+	return weft_errorf(err, err_len, -ETIMEDOUT,
+		"port %s: no link within %g s: expected somebody at its other end",
+		weft_port_name(port), wait_s);
+}
+
 static int
 wire_wait_up(struct wire *w, double wait_s, uint64_t deadline, char *err, size_t err_len)
 {
-	const struct weft_port *down;
+	struct weft_port *down;
 
 	for (unsigned int naps = 1; (down = wire_down(w)) != NULL; naps++) {
 		if (cli_is_stopped())
 			return weft_errorf(err, err_len, -EINTR,
 				"stopped while port %s had no link", weft_port_name(down));
 		if (wire_is_over(deadline))
-			return weft_errorf(err, err_len, -ETIMEDOUT,
-				"port %s: no link within %g s: expected somebody at its other end",
-				weft_port_name(down), wait_s);
+			return wire_no_link(down, wait_s, err, err_len);
 		for (unsigned int i = 0; naps % TEND_MS == 0 && i < WIRE_PORTS; i++)
 			if (w->port[i] != NULL)
 				weft_port_maintain(w->port[i]);
@@ -286,6 +333,19 @@ wire_open(struct wire *w, struct rte_mempool *pool, unsigned int max_flits, doub
 	if (rc != 0)
 		wire_close(w);
 	return rc;
+}
+
+bool
+wire_has_lost_link(const struct wire *w)
+{
+	for (unsigned int i = 0; i < WIRE_PORTS; i++) {
+		if (w->port[i] == NULL || w->spec[i].netif == NULL || weft_port_is_up(w->port[i]))
+			continue;
+		cli_warn("port %s: has no link any more: what it was given may be lost",
+			weft_port_name(w->port[i]));
+		return true;
+	}
+	return false;
 }
 
 void

@@ -54,6 +54,12 @@ unsigned int wire_frames(const struct wire *w);
 int wire_open(struct wire *w, struct rte_mempool *pool, unsigned int max_flits, double wait_s,
 	char *err, size_t err_len);
 
+/**
+ * Whether the interface of a port has no link any more, and say so: what it took may be lost, and
+ * counts as sent. Not of a memif, whose other end may have gone when all was done. Control thread.
+ */
+bool wire_has_lost_link(const struct wire *w);
+
 /** Close those that are open. */
 void wire_close(struct wire *w);
 

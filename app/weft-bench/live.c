@@ -348,6 +348,7 @@ live_run(const struct options *o, struct wire *w, struct bench_params *p)
 		good &= live_write(&l, all) == 0;
 	if (cli_is_stopped())
 		cli_warn("stopped by a signal: results are missing");
+	good &= !wire_has_lost_link(w);
 	json_decref(all);
 	wire_close(w);
 	return good && !cli_is_stopped();

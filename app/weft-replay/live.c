@@ -262,6 +262,8 @@ live_run(struct live_cfg *cfg, struct wire *w, struct weft_eal_cfg *eal)
 	if (rc != 0)
 		cli_warn("%s", err);
 	status = live_report(&s, w, cfg->json);
+	if (wire_has_lost_link(w) && status == LIVE_EQUAL)
+		status = live_error(&send);
 	send_fini(&s);
 	wire_close(w);
 	frames_free(&trace);

@@ -12,6 +12,9 @@
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 int
 port_netif_keep(struct weft_port_ctl *ctl, const struct weft_port_spec *spec)
@@ -33,6 +36,22 @@ port_netif_forget(struct weft_port_ctl *ctl)
 	/* They were copied for us; the spec's type is for those that are not. */
 	free((void *)(uintptr_t)ctl->netif.spec.netif);
 	free((void *)(uintptr_t)ctl->netif.spec.wire);
+}
+
+bool
+port_netif_is_running(const struct port_netif *n)
+{
+	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq ifr = { 0 };
+	bool is_running;
+
+	if (fd < 0)
+		return false;
+	memcpy(ifr.ifr_name, n->spec.netif, strnlen(n->spec.netif, sizeof(ifr.ifr_name) - 1));
+	is_running = ioctl(fd, SIOCGIFFLAGS, &ifr) == 0 && (ifr.ifr_flags & IFF_UP) != 0 &&
+	             (ifr.ifr_flags & IFF_RUNNING) != 0;
+	close(fd);
+	return is_running;
 }
 
 static void

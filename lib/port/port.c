@@ -517,7 +517,13 @@ weft_port_next_event(struct weft_port *port, struct weft_port_event *event)
 bool
 weft_port_is_up(struct weft_port *port)
 {
+	const struct port_netif *n = &port->ctl->netif;
+
 	/* A ring's other end is there as long as the process is. */
-	return port->ctl->pair != NULL ||
-	       (!port->ctl->netif.is_gone && port_ethdev_is_up(port->ethdev));
+	if (port->ctl->pair != NULL)
+		return true;
+	/* To a driver of an interface the link is up always. */
+	if (n->is_kept && (n->is_gone || !port_netif_is_running(n)))
+		return false;
+	return port_ethdev_is_up(port->ethdev);
 }

@@ -163,7 +163,7 @@ const char *weft_port_name(const struct weft_port *port);
  */
 const char *weft_port_line(const struct weft_port *port);
 
-/** Is the link up? Control thread. */
+/** Is the link up? An interface of the kernel has to be up and have a carrier. Control thread. */
 bool weft_port_is_up(struct weft_port *port);
 
 /**

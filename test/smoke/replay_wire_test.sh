@@ -97,6 +97,8 @@ wait ${pids[-1]} || die "the other process: $(cat "$work/p.log")"
 same "each got some of the other's" True "$(r "o['ports'][0]['received']['frames'] > 0 and
 load('$work/p.json')['ports'][0]['received']['frames'] > 0")"
 refuses 'port to: no link within 0.2 s' "$app/weft-replay" --in "$t" --to "socket=$work/q,role=server" --wait 0.2
+refuses 'it turned away a caller at its socket' "$app/weft-replay" --in "$t" --to "socket=$work/q,role=server,id=1" \
+	--back "socket=$work/q,id=2" --wait 0.5
 refuses 'port to: nobody can be reached at socket' "$app/weft-replay" --in "$t" --to "socket=$work/q2" --wait 0.2
 
 # Raw flits get a header; a file that ends early is sent up to there.
@@ -123,6 +125,9 @@ grep -q '^weft-replay: stopped by a signal: the report ends after [0-9]* frames$
 # Command lines.
 replay=("$app/weft-replay" --in "$t")
 misused '--to: expected an interface of 1 to 15 characters' "${replay[@]}" --to ''
+misused '--back: expected two ports, got lo twice' "${replay[@]}" --to lo --back netif=lo,driver=af_packet
+misused '--back: expected two ports, got net_ring0 twice' "${replay[@]}" --to vdev=net_ring0 --back vdev=net_ring0,nodeaction=x
+misused '--back: expected two ports, got s twice' "${replay[@]}" --to socket=s,id=1 --back socket=s,id=1
 misused '--to: expected an interface of 1 to 15 characters' "${replay[@]}" --to an-interface-of-that-name
 misused '--to: expected one port, got one more, "b"' "${replay[@]}" --to a,b
 misused '--back: expected no port beside ring' "${replay[@]}" --to ring --back a
@@ -176,4 +181,16 @@ same "over veth" "166 0 0 0,334 0 0 0" "$(compared 0 | cut -d' ' -f1-4),$(compar
 	--json "$work/l.json" >"$work/text" 2>"$work/err" || die "veth: $(cat "$work/err" "$work/text")"
 same "rates over veth" True "$(json "$work/l.json" 'o["live"][0]["mrr"]["frames_per_s"] > 0 and len(o["live"][0]["trials"]) >= 3 and
 all(t["received"] <= t["sent"] and t["changed"] == 0 for t in o["live"][0]["trials"])')"
+# A link that is not there, and one that goes while frames are sent.
+"${unshare[@]}" bash "$work/veth" bash -c '
+	ip link set wb down
+	timeout 20 "$@" --to netif=wa,driver=af_packet --wait 0.3 2>&1
+	echo "status $?"
+	ip link set wb up
+	"$@" --to netif=wa,driver=af_packet --rate 200 2>&1 &
+	sleep 1
+	ip link set wb down
+	wait $! || echo "status $?"' - "${replay[@]}" >"$work/text" || die "veth: $(cat "$work/text")"
+same "ends without a link" "port to: no link within 0.3 s|status 1|port to: has no link any more|status 1" \
+	"$(grep -oE 'port to: (no link within 0.3 s|has no link any more)|^status.*' "$work/text" | paste -sd '|')"
 echo "a trace goes onto a wire and is compared"
