@@ -41,6 +41,22 @@ etcd_is_plain(const char *text, size_t len)
 	return len > 0;
 }
 
+/* Whether a host's URL has a name and a port that can be connected to. */
+static bool
+etcd_is_host(const char *url)
+{
+	char *port = NULL;
+	CURLU *u = curl_url();
+	bool good;
+
+	good = u != NULL && curl_url_set(u, CURLUPART_URL, url, 0) == CURLUE_OK &&
+	       curl_url_get(u, CURLUPART_PORT, &port, 0) == CURLUE_OK &&
+	       strspn(port, "0") != strlen(port);
+	curl_free(port);
+	curl_url_cleanup(u);
+	return good;
+}
+
 /* Hosts and prefix of a URL. */
 static bool
 etcd_parse(struct etcd *e, const char *where)
@@ -53,15 +69,17 @@ etcd_parse(struct etcd *e, const char *where)
 	at += 3;
 	scheme = (int)(at - where);
 	end = at + strcspn(at, "/");
-	while (at < end) {
+	for (bool more = true; more;) {
 		const size_t len = strcspn(at, ",/");
 
 		if (e->n_hosts == ETCD_HOSTS || !etcd_is_plain(at, len) ||
 			snprintf(e->host[e->n_hosts], ETCD_HOST, "%.*s%.*s", scheme, where,
-				(int)len, at) >= ETCD_HOST)
+				(int)len, at) >= ETCD_HOST ||
+			!etcd_is_host(e->host[e->n_hosts]))
 			return false;
 		e->n_hosts++;
-		at += len + (at[len] == ',');
+		more = at[len] == ',';
+		at += len + 1;
 	}
 	end += *end == '/';
 	if (*end == '\0')
@@ -69,7 +87,7 @@ etcd_parse(struct etcd *e, const char *where)
 	if (!etcd_is_plain(end, strlen(end)) || strlen(end) >= sizeof(e->prefix) - 1)
 		return false;
 	snprintf(e->prefix, sizeof(e->prefix), "%s%s", end, end[strlen(end) - 1] == '/' ? "" : "/");
-	return e->n_hosts != 0;
+	return true;
 }
 
 /* The bytes of an answer, as long as it is no larger than it may be. */

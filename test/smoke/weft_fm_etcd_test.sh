@@ -58,7 +58,8 @@ key() { printf '%s' "lab/$1" | base64 -w0; }
 value() { post kv/range "{\"key\": \"$(key "$1")\"}" | json /dev/stdin '__import__("base64").b64decode(o["kvs"][0]["value"]).decode()'; }
 
 fm=("$app/weft-fm" --topology lab.yaml --store "etcd:http://127.0.0.1:$port/lab" --lease 2 --poll 20)
-for bad in etcd: etcd:h:1 etcd:http:// etcd:ftp://h:1 etcd:http://user:word@h:1 'etcd:http://h:1/a b' etcd:http://h:1,,i:2; do
+for bad in etcd: etcd:h:1 etcd:http:// etcd:ftp://h:1 etcd:http://user:word@h:1 'etcd:http://h:1/a b' etcd:http://h:1,,i:2 \
+	etcd:http://h:1, etcd:http://h etcd:http://h:0 etcd:http://h:99999 etcd:http://h:1,i:x/lab; do
 	misused 'expected etcd:http' "$app/weft-fm" --topology lab.yaml --store "$bad"
 done
 
