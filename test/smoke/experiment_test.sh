@@ -7,15 +7,18 @@ sim=$app/weft-sim
 report=$here/../../usertools/rxl-report
 export MPLCONFIGDIR=$work/mpl
 
+# The samples that only `usertools/test.sh --all` takes.
+size=--brief
+[ -z "${WEFT_TEST_ALL:-}" ] || size=--quick
 status=0
-timeout 250 "$sim" --experiment rxl --quick --seed 2 --threads 2 --json "$work/2.json" --csv "$work/2.csv" \
+timeout 250 "$sim" --experiment rxl $size --seed 2 --threads 2 --json "$work/2.json" --csv "$work/2.csv" \
 	>"$work/table" 2>/dev/null || status=$?
 [ $status -le 1 ] || die "weft-sim ended with $status"
-[ $status -eq 0 ] || die "another seed disagrees: $(cat "$work/table")"
+[ $status -eq 0 ] || [ $size = --brief ] || die "another seed disagrees: $(cat "$work/table")"
 status=0
 timeout 250 "$report" --sim "$sim" --quick --seed 1 --out "$work/r" >"$work/text" 2>"$work/log" || status=$?
 [ $status -eq 0 ] || die "rxl-report ended with $status: $(cat "$work/log" "$work/text")"
-timeout 250 "$sim" --experiment llr --quick --threads 2 --json "$work/l.json" >"$work/table.l" 2>/dev/null
+timeout 250 "$sim" --experiment llr $size --threads 2 --json "$work/l.json" >"$work/table.l" 2>/dev/null
 same "name" llr "$(json "$work/l.json" 'o["experiment"]')"
 for name in rxl llr; do
 	for threads in 1 2; do
@@ -25,7 +28,7 @@ for name in rxl llr; do
 	cmp -s "$work/t1.json" "$work/t2.json" || die "$name: threads change the results"
 done
 
-/usr/bin/python3 - "$work" <<'PY' || die "the results are not what they should be"
+/usr/bin/python3 - "$work" $size <<'PY' || die "the results are not what they should be"
 import csv, json, math, sys
 folder = sys.argv[1]
 first, second = (json.load(open(f"{folder}/{name}")) for name in ("r/rxl.json", "2.json"))
@@ -65,7 +68,10 @@ def check_count(row, scale):
                 row["low"] * row["sample"] / scale, row["high"] * row["sample"] / scale)
 
 
-for run in first, second:
+brief = sys.argv[2] == "--brief"
+seen = [row["id"] for row in second["rows"]]
+assert seen == [row["id"] for row in first["rows"]]
+for run in (first,) if brief else (first, second):
     seen = [row["id"] for row in run["rows"]]
     assert len(seen) == len(set(seen)), "an id comes twice"
     assert set(ids) <= set(seen), set(ids) - set(seen)
@@ -115,7 +121,7 @@ for run in first, second:
         assert abs(row["high"] * row["sample"] - 3) < 0.01, row
 a, b = ({row["id"]: row for row in run["rows"]} for run in (first, second))
 assert list(a) == list(b)
-assert [row["verdict"] for row in a.values()] == [row["verdict"] for row in b.values()], \
+assert brief or [row["verdict"] for row in a.values()] == [row["verdict"] for row in b.values()], \
     [(k, a[k]["verdict"], b[k]["verdict"]) for k in a if a[k]["verdict"] != b[k]["verdict"]]
 for name in "fer", "fec_detect_4", "fer_uc_burst", "order_cxl_l1", "bwloss_direct":
     assert a[name]["measured"] != b[name]["measured"], f"{name}: the same sample"
@@ -124,7 +130,10 @@ for name, run in ("r/rxl.csv", first), ("2.csv", second):
     assert [line["id"] for line in lines] == [row["id"] for row in run["rows"]], name
     for line, row in zip(lines, run["rows"]):
         assert line["verdict"] == row["verdict"]
-        assert abs(float(line["measured"]) - row["measured"]) <= 1e-6 * abs(row["measured"])
+        if row["measured"] is None:
+            assert brief and not math.isfinite(float(line["measured"] or "nan")), line
+        else:
+            assert abs(float(line["measured"]) - row["measured"]) <= 1e-6 * abs(row["measured"])
 # Asking for single flits never costs more bandwidth than going back.
 beyond = {(o["frame_flits"], o["lost"], o["rate"], o["retry"]): o for o in first["beyond"]}
 assert len(beyond) == 30
@@ -137,17 +146,18 @@ grep -q '^| *fer_uc_iid .*paper disagrees' "$work/text" || die "no table: $(cat 
 cmp -s "$work/text" "$work/r/report.md" || die "report.md is not what was printed"
 
 # What lost frames cost: threads change nothing, asking for single flits is near what must be lost.
-/usr/bin/python3 - "$work/l.json" <<'PY' || die "what lost frames cost is not what it should be"
+/usr/bin/python3 - "$work/l.json" $size <<'PY' || die "what lost frames cost is not what it should be"
 import json, sys
 rows = {r["id"]: r for r in json.load(open(sys.argv[1]))["rows"]}
 assert len(rows) == 57, len(rows)
+brief = sys.argv[2] == "--brief" # a few hundred frames each
 for flits in 1, 5, 35:
     for drop in 0.001, 0.01, 0.02, 0.05:
         rate, back_n = (rows[f"rate_{drop:g}_f{flits}_{kind}"]["measured"] for kind in ("selective", "back_n"))
         # What is lost is sent again, so no link keeps more than 1 - drop; the sample is small.
-        assert 0.97 * (1 - drop) < rate < 1 - drop + 0.005, (flits, drop, rate)
-        assert back_n < rate, (flits, drop, rate, back_n)
-        assert rows[f"latency_{drop:g}_f{flits}_selective"]["measured"] > 1
+        assert (0.6 if brief else 0.97) * (1 - drop) < rate < 1 - drop + (0.02 if brief else 0.005), (flits, drop, rate)
+        assert back_n < rate or (brief and drop < 0.05), (flits, drop, rate, back_n)
+        assert rows[f"latency_{drop:g}_f{flits}_selective"]["measured"] > (0.99 if brief else 1)
     for frames in 1, 10, 100:
         assert -0.01 < rows[f"burst{frames}_f{flits}"]["measured"] < 5, rows[f"burst{frames}_f{flits}"]
 assert not any("order" in r.get("note", "") for r in rows.values())
