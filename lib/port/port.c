@@ -17,6 +17,7 @@
 #include "weft_capture.h"
 #include "weft_eal.h"
 #include "weft_loop.h"
+#include "weft_port_badwire.h"
 
 /* Two rings, one a direction; lives until both ends are closed. */
 struct port_pair {
@@ -416,6 +417,7 @@ weft_port_close(struct weft_port *port)
 	port_list_remove(port);
 	if (weft_capture_is_open(port))
 		weft_capture_close(port, NULL);
+	weft_port_badwire_close(port, NULL);
 	weft_loop_quiesce();
 	pair = port->ctl->pair;
 	port_memif_door_close(port->ctl->door);
@@ -430,14 +432,14 @@ weft_port_close(struct weft_port *port)
 void
 port_hold(struct weft_port *port)
 {
-	__atomic_store_n(&port->held, true, __ATOMIC_RELEASE);
+	__atomic_fetch_or(&port->detour, WEFT_PORT_HELD, __ATOMIC_ACQ_REL);
 	weft_loop_quiesce();
 }
 
 void
 port_release(struct weft_port *port)
 {
-	__atomic_store_n(&port->held, false, __ATOMIC_RELEASE);
+	__atomic_fetch_and(&port->detour, (uint8_t)~WEFT_PORT_HELD, __ATOMIC_ACQ_REL);
 }
 
 const char *

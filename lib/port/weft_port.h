@@ -7,7 +7,8 @@
  * why it stopped where it did (doc/runtime.md). Drivers are only ever reached through ethdev: none
  * is linked, all load from DPDK's plug-in directory.
  *
- * Hot: the burst functions add one predictable branch for the kind of port and one for capture.
+ * Hot: the burst functions add one predictable branch for the kind of port, one for capture and one
+ * for what keeps a burst from going straight.
  */
 #ifndef WEFT_PORT_H
 #define WEFT_PORT_H
@@ -93,17 +94,27 @@ struct weft_port_stats {
 /** Name, unit and help of each field of struct weft_port_stats, in order. */
 extern const struct weft_counter weft_port_counters[WEFT_PORT_COUNTERS];
 
+struct weft_badwire;
 struct weft_capture;
+
+/** What keeps bursts from going straight: bits of weft_port.detour. Private. */
+enum {
+	WEFT_PORT_HELD = 1, /* the device is being connected anew: no lcore may touch it */
+	WEFT_PORT_BADWIRE = 2, /* faults are injected into what is sent (weft_port_badwire.h) */
+	WEFT_PORT_REPAIRED = 4, /* that ends: as held, but by another thread */
+	WEFT_PORT_CLOSED = WEFT_PORT_HELD | WEFT_PORT_REPAIRED,
+};
 
 /** A port. Fields are the library's; they are visible for the inline functions only. */
 struct weft_port {
-	/* Set when opened, then only read; capture and held change while traffic flows. */
+	/* Set when opened, then only read; the first two and detour change while traffic flows. */
 	struct weft_capture *capture;
+	struct weft_badwire *badwire;
 	struct rte_ring *rx_ring; /**< NULL: an ethdev */
 	struct rte_ring *tx_ring;
 	uint16_t ethdev;
 	uint8_t driver; /**< enum weft_port_driver, never AUTO */
-	bool held; /* the device is being connected anew: no lcore may touch it */
+	uint8_t detour; /* 0: straight */
 	/* Written by the receiving lcore. */
 	alignas(RTE_CACHE_LINE_SIZE) uint64_t rx_frames;
 	uint64_t rx_bursts;
@@ -197,6 +208,10 @@ void weft_port_stats(const struct weft_port *port, struct weft_port_stats *stats
 uint16_t weft_port_capture_rx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n);
 uint16_t weft_port_capture_tx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n);
 
+/* The way of a burst that does not go straight; not for direct use. */
+bool weft_port_detour_rx(struct weft_port *port); /* whether the port may be asked for frames */
+uint16_t weft_port_detour_tx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n);
+
 /* One writer, any readers: a plain add would be a data race with weft_port_stats(). */
 static inline void
 weft_port_count(uint64_t *counter, uint64_t n)
@@ -204,15 +219,22 @@ weft_port_count(uint64_t *counter, uint64_t n)
 	__atomic_store_n(counter, *counter + n, __ATOMIC_RELAXED);
 }
 
+/** Give frames to the device or ring; not for direct use. */
+static inline uint16_t
+weft_port_tx_straight(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
+{
+	if (port->tx_ring == NULL)
+		return rte_eth_tx_burst(port->ethdev, 0, mbufs, n);
+	return (uint16_t)rte_ring_sp_enqueue_burst(port->tx_ring, (void *const *)mbufs, n, NULL);
+}
+
 /** Send without counting or capture; not for direct use. */
 static inline uint16_t
 weft_port_tx_raw(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
-	if (__atomic_load_n(&port->held, __ATOMIC_ACQUIRE))
-		return 0;
-	if (port->tx_ring == NULL)
-		return rte_eth_tx_burst(port->ethdev, 0, mbufs, n);
-	return (uint16_t)rte_ring_sp_enqueue_burst(port->tx_ring, (void *const *)mbufs, n, NULL);
+	if (__atomic_load_n(&port->detour, __ATOMIC_ACQUIRE) != 0)
+		return weft_port_detour_tx(port, mbufs, n);
+	return weft_port_tx_straight(port, mbufs, n);
 }
 
 /**
@@ -227,7 +249,7 @@ weft_port_rx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n)
 {
 	uint16_t got;
 
-	if (__atomic_load_n(&port->held, __ATOMIC_ACQUIRE))
+	if (__atomic_load_n(&port->detour, __ATOMIC_ACQUIRE) != 0 && !weft_port_detour_rx(port))
 		return 0;
 	if (port->rx_ring == NULL)
 		got = rte_eth_rx_burst(port->ethdev, 0, mbufs, n);

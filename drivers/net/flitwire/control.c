@@ -97,7 +97,7 @@ control_change(struct flitwire *f, const char *list, char *err, size_t len)
 	f->cfg = cfg;
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++) {
 		cfg = control_cfg(f, d);
-		line_set(&f->line[d], &cfg);
+		weft_badwire_set(&f->line[d], &cfg);
 	}
 	return 0;
 }
@@ -105,12 +105,12 @@ control_change(struct flitwire *f, const char *list, char *err, size_t len)
 static const struct weft_counter *
 control_xstat_row(unsigned int i, enum flitwire_dir *dir)
 {
-	const unsigned int of_dir = WEFT_IMPAIR_N_COUNTERS + LINE_N_COUNTERS;
+	const unsigned int of_dir = WEFT_IMPAIR_N_COUNTERS + WEFT_BADWIRE_N_COUNTERS;
 
 	*dir = i / of_dir;
 	i %= of_dir;
 	return i < WEFT_IMPAIR_N_COUNTERS ? &weft_impair_counters[i]
-	                                  : &line_counters[i - WEFT_IMPAIR_N_COUNTERS];
+	                                  : &weft_badwire_counters[i - WEFT_IMPAIR_N_COUNTERS];
 }
 
 void
@@ -125,8 +125,8 @@ flitwire_xstat_name(unsigned int i, char *name, size_t len)
 static uint64_t *
 control_xstat_value(struct flitwire *f, unsigned int i)
 {
-	const unsigned int of_dir = WEFT_IMPAIR_N_COUNTERS + LINE_N_COUNTERS;
-	struct line *l = &f->line[i / of_dir];
+	const unsigned int of_dir = WEFT_IMPAIR_N_COUNTERS + WEFT_BADWIRE_N_COUNTERS;
+	struct weft_badwire *l = &f->line[i / of_dir];
 
 	i %= of_dir;
 	return i < WEFT_IMPAIR_N_COUNTERS ? &l->impair.count[i]
@@ -143,7 +143,7 @@ void
 flitwire_xstats_reset(struct flitwire *f)
 {
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++) {
-		struct line *l = &f->line[d];
+		struct weft_badwire *l = &f->line[d];
 
 		rte_spinlock_lock(&l->lock);
 		memset(l->impair.count, 0, sizeof(l->impair.count));
@@ -219,7 +219,7 @@ flitwire_enlist(struct flitwire *f)
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++) {
 		const struct weft_impair_cfg cfg = control_cfg(f, d);
 
-		line_init(&f->line[d], &cfg, f->line[d].is_on);
+		weft_badwire_init(&f->line[d], &cfg, f->line[d].is_on);
 	}
 	f->next = devices;
 	devices = f;

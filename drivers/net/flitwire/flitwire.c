@@ -27,16 +27,16 @@ RTE_LOG_REGISTER(flitwire_logtype, pmd.net.flitwire, NOTICE);
 static void
 flitwire_drain(struct flitwire *f)
 {
-	struct line *l = &f->line[FLITWIRE_TX];
-	struct rte_mbuf *burst[LINE_BURST];
+	struct weft_badwire *l = &f->line[FLITWIRE_TX];
+	struct rte_mbuf *burst[WEFT_BADWIRE_BURST];
 	uint16_t n, sent;
 
 	do {
-		n = line_peek(l, burst, LINE_BURST);
+		n = weft_badwire_peek(l, burst, WEFT_BADWIRE_BURST);
 		if (n == 0)
 			return;
 		sent = rte_eth_tx_burst(f->lower, 0, burst, n);
-		line_took(l, sent);
+		weft_badwire_took(l, sent);
 	} while (sent == n);
 }
 
@@ -44,14 +44,14 @@ static uint16_t
 flitwire_tx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 {
 	struct flitwire *f = queue;
-	struct line *l = &f->line[FLITWIRE_TX];
+	struct weft_badwire *l = &f->line[FLITWIRE_TX];
 	uint16_t taken = 0, room, now;
 
 	rte_spinlock_lock(&l->lock);
 	do {
-		room = n - taken < LINE_BURST ? (uint16_t)(n - taken) : LINE_BURST;
+		room = n - taken < WEFT_BADWIRE_BURST ? (uint16_t)(n - taken) : WEFT_BADWIRE_BURST;
 		flitwire_drain(f);
-		now = line_put(l, mbufs + taken, room, rte_rdtsc(), &f->bytes[FLITWIRE_TX]);
+		now = weft_badwire_put(l, mbufs + taken, room, rte_rdtsc(), &f->bytes[FLITWIRE_TX]);
 		taken = (uint16_t)(taken + now);
 		flitwire_drain(f);
 	} while (taken < n && now == room);
@@ -64,11 +64,11 @@ flitwire_tx(void *queue, struct rte_mbuf **mbufs, uint16_t n)
 static void
 flitwire_let_out(struct flitwire *f)
 {
-	struct line *l = &f->line[FLITWIRE_TX];
+	struct weft_badwire *l = &f->line[FLITWIRE_TX];
 
-	if (!flitwire_line_is_busy(l) || !rte_spinlock_trylock(&l->lock))
+	if (!weft_badwire_is_busy(l) || !rte_spinlock_trylock(&l->lock))
 		return;
-	line_release(l, rte_rdtsc());
+	weft_badwire_release(l, rte_rdtsc());
 	flitwire_drain(f);
 	rte_spinlock_unlock(&l->lock);
 }
@@ -76,21 +76,21 @@ flitwire_let_out(struct flitwire *f)
 static uint16_t
 flitwire_receive_through(struct flitwire *f, struct rte_mbuf **mbufs, uint16_t n)
 {
-	struct line *l = &f->line[FLITWIRE_RX];
-	struct rte_mbuf *burst[LINE_BURST];
+	struct weft_badwire *l = &f->line[FLITWIRE_RX];
+	struct rte_mbuf *burst[WEFT_BADWIRE_BURST];
 	uint64_t came = 0; /* counted when it is given on */
 	uint64_t now;
 	uint16_t got = 0;
 
 	rte_spinlock_lock(&l->lock);
 	now = rte_rdtsc();
-	line_release(l, now);
+	weft_badwire_release(l, now);
 	/* What has come must be taken, so ask for no more than fits beside what is due now. */
-	if (l->n_ready + LINE_PER_FRAME * LINE_BURST <= LINE_READY_MAX)
-		got = rte_eth_rx_burst(f->lower, 0, burst, n < LINE_BURST ? n : LINE_BURST);
-	line_put(l, burst, got, now, &came);
-	got = line_peek(l, mbufs, n);
-	line_took(l, got);
+	if (l->n_ready + WEFT_BADWIRE_PER_FRAME * WEFT_BADWIRE_BURST <= WEFT_BADWIRE_READY_MAX)
+		got = rte_eth_rx_burst(f->lower, 0, burst, n < WEFT_BADWIRE_BURST ? n : WEFT_BADWIRE_BURST);
+	weft_badwire_put(l, burst, got, now, &came);
+	got = weft_badwire_peek(l, mbufs, n);
+	weft_badwire_took(l, got);
 	rte_spinlock_unlock(&l->lock);
 	return got;
 }
@@ -235,7 +235,7 @@ flitwire_stop(struct rte_eth_dev *dev)
 
 	dev->data->dev_started = 0;
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++)
-		line_empty(&f->line[d]);
+		weft_badwire_empty(&f->line[d]);
 	return rte_eth_dev_stop(f->lower);
 }
 
@@ -248,7 +248,7 @@ flitwire_close(struct rte_eth_dev *dev)
 		return 0;
 	flitwire_delist(f);
 	for (unsigned int d = 0; d < FLITWIRE_DIRS; d++)
-		line_empty(&f->line[d]);
+		weft_badwire_empty(&f->line[d]);
 	if (f->lower != RTE_MAX_ETHPORTS)
 		rte_eth_dev_owner_unset(f->lower, f->owner);
 	f->lower = RTE_MAX_ETHPORTS;
