@@ -99,6 +99,7 @@ struct weft_ats_agent {
 	uint32_t *stays; /* of each page: it does not move before, in units of AGENT_STAY_LOG2 */
 	uint8_t *page; /* enum agent_page */
 	uint64_t migration_due_ns;
+	bool is_on_hold; /* of themselves no pages move */
 	uint64_t isolated; /* atomic: another thread takes it */
 	uint32_t next_page; /* whose turn it is to move */
 	uint8_t next_migration; /* whose lines go first */

@@ -177,6 +177,9 @@ void weft_ats_agent_op_done(struct weft_ats_agent *a, uint32_t cookie,
 /** Clients isolated since the last call, a bit each of the first 64: to tell people. Any thread. */
 uint64_t weft_ats_agent_isolated(struct weft_ats_agent *a);
 
+/** Let no page move but those that were asked for, or let them move again. */
+void weft_ats_agent_hold(struct weft_ats_agent *a, bool on);
+
 /** Moves under way, and those of them whose client did not complete. */
 unsigned int weft_ats_agent_moving(const struct weft_ats_agent *a);
 unsigned int weft_ats_agent_stuck(const struct weft_ats_agent *a);

@@ -425,6 +425,7 @@ ats_poll(struct weft_node *n, void *state, bool may_ask)
 		ats_client_packets(n);
 		return 0;
 	}
+	weft_ats_agent_hold(a->agent, n->drain.holds);
 	weft_ats_agent_time(a->agent, n->ends_ns);
 	ats_tell_moved(n);
 	ats_agent_packets(n);

@@ -261,6 +261,9 @@ clients_tend(struct weft_node *n, struct clients *s, struct weft_node_client *c,
 	const bool is_leaving = client_is_leaving(c);
 
 	clients_weigh(s, c);
+	/* What the node does not let begin does not grow old. */
+	if (n->drain.holds && c->n_ops == 0)
+		c->moved_ns = n->now_ns;
 	if (is_due && c->open == 0 && n->now_ns - c->moved_ns >= s->timeout_ns)
 		client_time_out(n, c, s->count);
 	clients_note_breach(s, c);
@@ -278,6 +281,18 @@ clients_tend(struct weft_node *n, struct clients *s, struct weft_node_client *c,
 	else if (c->quiet++ == QUIET_POLLS)
 		clients_rest(s, c);
 	return c->n_ops != 0;
+}
+
+uint64_t
+clients_begun(const struct weft_node *n)
+{
+	const struct clients *s = NODE_SERVICE_OF(n, clients);
+	uint64_t ops = 0;
+
+	for (unsigned int w = 0; s != NULL && w < WORDS; w++)
+		for (uint64_t bits = s->active.word[w]; bits != 0; bits &= bits - 1)
+			ops += s->client[w * 64 + (unsigned int)__builtin_ctzll(bits)]->n_ops;
+	return ops;
 }
 
 static unsigned int

@@ -83,7 +83,7 @@ load_next(struct weft_node *n, void *state, struct weft_msg *m)
 	struct weft_request rq;
 	int rc;
 
-	if (s->source.is_changing)
+	if (s->source.is_changing || n->drain.holds)
 		return -EAGAIN;
 	rc = weft_traffic_next(s->source.traffic, n->now_ns, &rq);
 	if (rc != 0)

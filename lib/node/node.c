@@ -137,10 +137,16 @@ node_poll_links(struct weft_node *n)
 unsigned int
 weft_node_poll(struct weft_node *n, bool may_ask)
 {
+	unsigned int worked;
+
+	n->drain.holds = __atomic_load_n(&n->drain.is_asked, __ATOMIC_ACQUIRE);
 	node_poll_links(n);
 	if (!n->was_up)
 		n->was_up = (n->go_ns != 0 && n->ends_ns >= n->go_ns) || weft_node_is_up(n);
-	return n->kind->poll(n, may_ask);
+	worked = n->kind->poll(n, may_ask);
+	if (n->drain.holds)
+		node_drain_look(n);
+	return worked;
 }
 
 /* Of the clock of the ends @p passed_ns have passed. Receivers on other lcores look at it too. */

@@ -154,6 +154,14 @@ bool uio_may_send(struct weft_node *n, uint16_t dpid);
  */
 int clients_next_uio(struct weft_node *n, struct weft_io_tlp *t, uint16_t *tag);
 
+/* Operations of programs that have begun and not ended. The node's thread. */
+uint64_t clients_begun(const struct weft_node *n);
+
+/* --- drain.c --- */
+
+/* Count what is outstanding, of a node that holds its work. */
+void node_drain_look(struct weft_node *n);
+
 /* --- mem_load.c --- */
 
 /* NULL: the node has no load by CXL.mem. */

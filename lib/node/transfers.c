@@ -206,6 +206,8 @@ transfers_tags(const struct weft_node *n)
 static int
 transfers_next(struct weft_node *n, void *state, struct weft_msg *m)
 {
+	if (n->drain.holds)
+		return -EAGAIN;
 	return weft_xfer_next(((struct transfers *)state)->run, n->now_ns, m);
 }
 

@@ -340,7 +340,8 @@ uio_send_requests(struct weft_node *n)
 	int rc = 0;
 
 	/* What is held goes on in any case: a change of rights waits for it. */
-	while (sent < REQUESTS_A_POLL && uio_send_held(n) && !u->source.is_changing) {
+	while (sent < REQUESTS_A_POLL && uio_send_held(n) && !u->source.is_changing &&
+		!n->drain.holds) {
 		struct weft_request rq;
 
 		rc = weft_traffic_next(u->source.traffic, n->now_ns, &rq);

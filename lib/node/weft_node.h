@@ -359,6 +359,11 @@ struct weft_node {
 	/* Requests may go out: every link that is needed has been up, or go_ns has come. */
 	bool was_up;
 	uint64_t go_ns; /* a while after the first link that is needed came up; 0: none did */
+	struct weft_node_drain {
+		bool is_asked; /* set by the control thread */
+		bool holds; /* the same, as the node saw it in this poll: nothing new begins */
+		uint64_t left; /* the node's, while it holds */
+	} drain;
 	struct weft_request_clock *clock; /* host, device: what makes none of its requests older */
 	struct weft_node_refusal refused; /**< what nobody agreed to before there was a session */
 	/** the same where there was one; told, it is NULL again */
@@ -442,6 +447,22 @@ void weft_node_fini(struct weft_node *n);
  * @return what was done
  */
 unsigned int weft_node_poll(struct weft_node *n, bool may_ask);
+
+/**
+ * Have the node begin no new work of its own, or go on. Control thread. What would have begun
+ * waits, for as long as that takes; requests of others are served, and sessions stay.
+ */
+void weft_node_drain(struct weft_node *n, bool on);
+bool weft_node_is_draining(const struct weft_node *n);
+
+/**
+ * Requests, operations of programs and moves of pages that have begun and not ended, while the node
+ * drains; UINT64_MAX: it has not been polled since. Any thread.
+ */
+uint64_t weft_node_drain_left(const struct weft_node *n);
+
+/** Whether the node begins work of its own: switches, most GFDs and others only serve. */
+bool weft_node_works(const struct weft_node *n);
 
 /** Whether all that it sends has ended, and whether that was as it should be. Any thread. */
 bool weft_node_is_done(const struct weft_node *n);

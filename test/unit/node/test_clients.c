@@ -41,6 +41,10 @@ static const char loaded[] =
 	"fabric: toy\n" NODES_YAML
 	"workloads: [{on: h0, kind: mem, seed: 1, requests: 3000, lines: 8}]\n";
 
+static const char loaded_cxl[] =
+	"fabric: toy\nmode: cxl\n" NODES_YAML
+	"workloads: [{on: h0, kind: mem, seed: 1, requests: 3000, lines: 8}]\n";
+
 /* The operations of both ways to memory. */
 static const struct way {
 	bool is_uio;
@@ -550,6 +554,70 @@ WEFT_TEST(a_way_that_is_not_there_times_out)
 {
 	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(ways); k++)
 		check_no_way(&ways[k]);
+}
+
+/* --- a host that drains --- */
+
+static uint64_t
+wait_drained(struct toy *w, const struct weft_node *n)
+{
+	for (unsigned int i = 0; i < STEPS && weft_node_drain_left(n) != 0; i++)
+		toy_step(w);
+	return weft_node_drain_left(n);
+}
+
+/* What began ends, what did not waits as long as it has to, and then all goes on. */
+static void
+check_drain(const char *yaml, const struct way *way, uint64_t wait_ns)
+{
+	struct program p;
+	struct toy w;
+	uint64_t begun, since_ns;
+
+	clients_init(&w, yaml);
+	program_attach(&p, &w);
+	program_open(&p, 0, MEMORY / 2, MEMORY / 4);
+	assert_true(weft_node_works(p.host));
+	assert_false(weft_node_works(toy_node(&w, "s0")));
+	assert_false(weft_node_works(toy_node(&w, "g0")));
+	toy_steps(&w, 100);
+	/* More requests than may be open at a time, and an operation behind it. */
+	program_submit(&p, 0, way->write, 0, SLOT_LEN);
+	program_submit(&p, 1, way->read, 0, 64);
+	while (toy_count(p.host, NULL, "clients", "lines_written") == 0)
+		toy_step(&w);
+	weft_node_drain(p.host, true);
+	assert_true(weft_node_is_draining(p.host));
+	assert_int_equal(weft_node_drain_left(p.host), UINT64_MAX);
+	assert_int_equal(wait_drained(&w, p.host), 0);
+	program_collect(&p);
+	assert_false(p.is_open[0]);
+	assert_int_equal(p.end[0].status, 0);
+	assert_true(p.is_open[1]);
+	begun = toy_count(p.host, NULL, "traffic", "reads");
+	for (since_ns = w.now_ns; w.now_ns - since_ns < wait_ns;)
+		toy_step(&w);
+	program_collect(&p);
+	assert_true(p.is_open[1]);
+	assert_int_equal(toy_count(p.host, NULL, "traffic", "reads"), begun);
+	assert_int_equal(weft_node_drain_left(p.host), 0);
+	weft_node_drain(p.host, false);
+	program_wait(&p);
+	assert_int_equal(p.end[1].status, 0);
+	toy_run(&w, p.host);
+	assert_true(toy_count(p.host, NULL, "traffic", "reads") > begun);
+	assert_true(weft_node_is_good(p.host));
+	program_detach(&p);
+	toy_fini(&w);
+}
+
+WEFT_TEST(a_host_that_drains_lets_what_began_end)
+{
+	const uint64_t longer_than_a_timeout_ns = UINT64_C(16000000000);
+
+	check_drain(loaded, &ways[0], longer_than_a_timeout_ns);
+	check_drain(loaded, &ways[1], 1000000);
+	check_drain(loaded_cxl, &ways[0], 1000000);
 }
 
 /* What one GFD does not answer leaves places for requests to others, at once and for good. */
