@@ -29,12 +29,19 @@ enum {
 	CTL_DOCTOR = 1024,
 	CTL_FM_MEM = 2048,
 	CTL_TRACE = 4096,
+	CTL_DRAIN = 8192,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
 
 /** `pid` where none was given. */
 #define CTL_NO_PID 0x1000
+
+struct ctl_drain_options {
+	double wait_s;
+	bool wait_is_given;
+	bool is_undone;
+};
 
 struct ctl_options {
 	const char *node;
@@ -57,6 +64,7 @@ struct ctl_options {
 	uint32_t pid; /* of frames; CTL_NO_PID: any */
 	const char *kind; /* of frames, flits or messages; NULL: any */
 	uint32_t count; /* frames */
+	struct ctl_drain_options drain;
 	const char *server;
 	const char *topology; /* NULL: none */
 	const char *root; /* NULL: "/" */
@@ -134,6 +142,7 @@ int operate_log(struct ctl *c);
 int operate_capture_start(struct ctl *c);
 int operate_capture_stop(struct ctl *c);
 int trace_run(struct ctl *c);
+int drain_run(struct ctl *c);
 
 /* This machine. */
 int doctor_see(struct ctl *c);

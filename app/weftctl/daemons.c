@@ -235,26 +235,49 @@ daemons_states(const struct ctl *c, struct daemons *d)
 	return list;
 }
 
-unsigned int
-daemons_of_port(const struct ctl *c, struct daemons *d, const char *port)
+/* Index of the daemon that runs the node of @p len characters; d->n: none does. */
+static unsigned int
+daemons_with_node(struct daemons *d, const char *node, size_t len)
 {
-	const char *dot = strrchr(port, '.');
 	char err[512];
+	unsigned int i;
 
-	for (unsigned int i = 0; dot != NULL && i < d->n; i++) {
+	for (i = 0; i < d->n; i++) {
 		json_t *hello = daemons_ask(&d->one[i], daemons_request("hello"), err, sizeof(err));
 		const json_t *name;
 		bool is_it = false;
 		size_t k;
 
 		json_array_foreach(json_object_get(hello, "nodes"), k, name) is_it =
-			is_it ||
-			(json_string_length(name) == (size_t)(dot - port) &&
-				strncmp(json_string_value(name), port, (size_t)(dot - port)) == 0);
+			is_it || (json_string_length(name) == len &&
+					 strncmp(json_string_value(name), node, len) == 0);
 		json_decref(hello);
 		if (is_it)
-			return i;
+			break;
 	}
+	return i;
+}
+
+unsigned int
+daemons_of_node(const struct ctl *c, struct daemons *d, const char *node)
+{
+	const unsigned int i = daemons_with_node(d, node, strlen(node));
+
+	if (i < d->n)
+		return i;
+	cli_usage("%s: expected a node that a daemon of this user runs, such as s0; got \"%s\"",
+		c->verb, node);
+}
+
+unsigned int
+daemons_of_port(const struct ctl *c, struct daemons *d, const char *port)
+{
+	const char *dot = strrchr(port, '.');
+	const unsigned int i =
+		dot == NULL ? d->n : daemons_with_node(d, port, (size_t)(dot - port));
+
+	if (i < d->n)
+		return i;
 	cli_usage(
 		"%s: expected a port of a node that a daemon of this user runs, such as s0.0; got "
 		"\"%s\"",

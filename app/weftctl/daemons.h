@@ -58,6 +58,9 @@ json_t *daemons_next(struct daemons *d, int timeout_ms, unsigned int *from);
  */
 json_t *daemons_states(const struct ctl *c, struct daemons *d);
 
+/** Index of the daemon that runs a node; ends the program if none does. */
+unsigned int daemons_of_node(const struct ctl *c, struct daemons *d, const char *node);
+
 /** Index of the daemon with the node of a port such as "s0.0"; ends the program if none has it. */
 unsigned int daemons_of_port(const struct ctl *c, struct daemons *d, const char *port);
 

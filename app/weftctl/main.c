@@ -21,6 +21,7 @@
 #include "reach.h"
 #include "show.h"
 #include "weft_base.h"
+#include "words.h"
 
 struct ctl_verb {
 	const char *subject, *name; /* name "": the subject is all */
@@ -60,6 +61,8 @@ static const struct ctl_verb verbs[] = {
 		.run = operate_capture_stop },
 	{ "trace", "", "PORT", "frames of a port, flit by flit, and the stages that they passed",
 		CTL_DAEMONS | CTL_TRACE | CTL_JSON, .run = trace_run },
+	{ "drain", "", "NODE", "a node begins no new work and comes to rest; --undo: it goes on",
+		CTL_DAEMONS | CTL_DRAIN | CTL_JSON, .run = drain_run },
 	{ "doctor", "", "", "what of this machine would be in the way, and what mends it",
 		CTL_DOCTOR | CTL_JSON, .failure = CLI_USAGE, .run = doctor_see },
 	{ "fm", "show", "WHAT", "fabric, switch, port, pid, route, gfd, extents, memory, events",
@@ -84,6 +87,16 @@ main_read_size(const char *option, char *text, void *to)
 
 	o->size = ctl_bytes(option, text);
 	o->size_text = text;
+}
+
+static void
+main_read_wait(const char *option, char *text, void *to)
+{
+	struct ctl_options *o = to;
+
+	if (!words_real(text, 0, 86400, &o->drain.wait_s))
+		cli_usage("%s: expected seconds of 0 to 86400, got \"%s\"", option, text);
+	o->drain.wait_is_given = true;
 }
 
 static const char *const bench_ops[] = { "read", "write", NULL };
@@ -116,7 +129,7 @@ static const struct cli_option options[] = {
 		CLI_FLAG(is_ways), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
-	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace") },
+	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace, drain") },
 	{ "daemon", "PID", NULL, "that one, in place of all of this user",
 		CLI_NUMBER(daemon, 1, INT32_MAX), .tags = CTL_DAEMONS },
 	{ "watch", "S", NULL, "show, top: again each S seconds, 0.1 to 3600, until a signal",
@@ -135,6 +148,10 @@ static const struct cli_option options[] = {
 		CLI_TEXT(kind), .tags = CTL_TRACE },
 	{ "count", "N", "1", "trace: so many frames, 1 to 100000", CLI_NUMBER(count, 1, 100000),
 		.tags = CTL_TRACE },
+	{ "wait", "S", NULL, "drain: at most so long for what is outstanding (30), 0 to 86400",
+		CLI_OWN(main_read_wait), .tags = CTL_DRAIN },
+	{ "undo", NULL, NULL, "drain: the node goes on", CLI_FLAG(drain.is_undone),
+		.tags = CTL_DRAIN },
 	{ CLI_SECTION("doctor") },
 	{ "topology", "FILE", NULL,
 		"look only at what nodes of this machine (or --node) need by this file",

@@ -34,7 +34,7 @@ extern const unsigned int show_n_nouns;
 
 /** A node of a state, and the same node before; `before` may be NULL. */
 struct show_node {
-	const json_t *state, *node, *before;
+	const json_t *states, *state, *node, *before;
 	const char *name;
 	double seconds; /* from before to now; 0: there is no before */
 };

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "drain_state.h"
 #include "weft_base.h"
 
 const json_t *
@@ -45,6 +46,7 @@ show_each_node(const struct show_view *v, json_t *rows,
 		json_array_foreach(json_object_get(state, "nodes"), k, node)
 		{
 			const struct show_node n = {
+				.states = v->now,
 				.state = state,
 				.node = node,
 				.before = json_array_get(json_object_get(before, "nodes"), k),
@@ -104,7 +106,8 @@ show_nodes_of(const struct show_node *n, json_t *rows)
 	size_t i;
 
 	json_array_foreach(links, i, c) up += strcmp(show_text(c, "state"), "up") == 0;
-	row = json_pack("{s:s, s:O, s:O, s:O, s:O, s:{s:O, s:O}, s:f}", "node", n->name, "kind",
+	row = json_pack("{s:s, s:s, s:O, s:O, s:O, s:O, s:{s:O, s:O}, s:f}", "node", n->name,
+		"state", drain_word(drain_state_of(n->states, n->node, NULL, 0)), "kind",
 		json_object_get(n->node, "kind"), "pid", json_object_get(n->node, "pid"), "daemon",
 		json_object_get(n->state, "pid"), "lcore", json_object_get(n->node, "lcore"),
 		"mflits", "in", json_object_get(mflits, "last_in"), "out",
@@ -218,6 +221,7 @@ static const struct table_column node_columns[] = {
 	{ "MFLIT/S IN", "mflits.in", TABLE_REAL },
 	{ "OUT", "mflits.out", TABLE_REAL },
 	{ "DROPS", "drops", TABLE_NUMBER },
+	{ "STATE", "state", TABLE_TEXT },
 };
 
 static const struct table_column link_columns[] = {

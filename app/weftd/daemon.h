@@ -133,6 +133,10 @@ struct node {
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	struct misfit misfit;
+	struct node_drain { /* control thread */
+		unsigned int number; /* of its drains */
+		bool is_told; /* that it is drained */
+	} drain;
 	struct node_random { /* bits of the kernel that were not used yet */
 		unsigned int left;
 		uint64_t bits[32];

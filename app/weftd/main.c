@@ -24,6 +24,7 @@
 #include "captures.h"
 #include "cci.h"
 #include "daemon.h"
+#include "drain.h"
 #include "event.h"
 #include "http.h"
 #include "operate.h"
@@ -357,6 +358,7 @@ weftd_control(void *arg)
 		operate_maintain(d, seconds);
 		http_maintain(seconds);
 		ats_log_events(d);
+		drains_log_events(d);
 		generation_log_events(d);
 		events_maintain();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "captures.h"
+#include "drain.h"
 #include "event.h"
 
 #define OPERATE_ERROR 512
@@ -182,6 +183,44 @@ operate_trace_stop(struct operate_call *c)
 	return json_object();
 }
 
+static struct node *
+operate_node(const struct operate_call *c)
+{
+	const char *name = operate_text(c, "node");
+
+	for (uint16_t i = 0; name != NULL && i < c->d->n_nodes; i++)
+		if (strcmp(c->d->node[i].topo->name, name) == 0)
+			return &c->d->node[i];
+	return NULL;
+}
+
+static json_t *
+operate_drain(struct operate_call *c)
+{
+	const json_t *undo = json_object_get(c->request, "undo");
+	struct node *n = operate_node(c);
+
+	if (n == NULL)
+		return operate_refuse(c, "node", "a node that runs here");
+	if (undo != NULL && !json_is_boolean(undo))
+		return operate_refuse(c, "undo", "true or false");
+	drain_set(n, !json_is_true(undo));
+	return json_pack("{s:s, s:o}", "node", n->topo->name, "drain", drain_json(n));
+}
+
+/* In the form of a state. */
+static json_t *
+operate_drains(struct operate_call *c)
+{
+	json_t *nodes = json_array();
+
+	for (uint16_t i = 0; i < c->d->n_nodes; i++)
+		json_array_append_new(
+			nodes, json_pack("{s:s, s:o}", "name", c->d->node[i].topo->name, "drain",
+				       drain_json(&c->d->node[i])));
+	return json_pack("{s:o}", "nodes", nodes);
+}
+
 static json_t *operate_help(struct operate_call *c);
 
 static const struct operate_command commands[] = {
@@ -196,6 +235,9 @@ static const struct operate_command commands[] = {
 	{ "capture_start", { "port", "file", "limit" }, "write the frames of a port to a file",
 		operate_capture_start },
 	{ "capture_stop", { "port" }, "end that", operate_capture_stop },
+	{ "drain", { "node", "undo" }, "have a node begin no new work, or with undo go on",
+		operate_drain },
+	{ "drains", { NULL }, "nodes, and what those that drain have outstanding", operate_drains },
 	{ "trace_start", { "port", "pid", "kind", "count" },
 		"decode frames of a port, and name the stages that they passed; each is a line",
 		operate_trace_start },

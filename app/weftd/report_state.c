@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "attach.h"
+#include "drain.h"
 #include "event.h"
 
 static json_t *
@@ -81,6 +82,7 @@ report_state(const struct daemon *d, double seconds)
 	{
 		json_object_set_new(node, "routes", state_routes(&d->node[i]));
 		json_object_set_new(node, "programs", attach_json(&d->node[i]));
+		json_object_set_new(node, "drain", drain_json(&d->node[i]));
 	}
 	return o;
 }

@@ -183,7 +183,8 @@ agent_migrate_poll(struct weft_ats_agent *a, uint64_t now_ns)
 	}
 	if (migrate_asked(a, unused, now_ns))
 		return;
-	if (a->cfg.period_ns == 0 || a->is_on_hold || now_ns < a->migration_due_ns || unused == NULL)
+	if (a->cfg.period_ns == 0 || a->is_on_hold || now_ns < a->migration_due_ns ||
+		unused == NULL)
 		return;
 	a->migration_due_ns = now_ns + a->cfg.period_ns;
 	if (migrate_choose(a, now_ns, &unused->map, &unused->page))

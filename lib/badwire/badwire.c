@@ -10,8 +10,10 @@
 #include "weft_wire.h"
 
 const struct weft_counter weft_badwire_counters[WEFT_BADWIRE_N_COUNTERS] = {
-	[WEFT_BADWIRE_N_LATE_FULL] = { "late_full", "frames", "Lost: too many frames were late already" },
-	[WEFT_BADWIRE_N_NO_BUFFER] = { "no_buffer", "frames", "Copies not made: the pool was empty" },
+	[WEFT_BADWIRE_N_LATE_FULL] = { "late_full", "frames",
+		"Lost: too many frames were late already" },
+	[WEFT_BADWIRE_N_NO_BUFFER] = { "no_buffer", "frames",
+		"Copies not made: the pool was empty" },
 };
 
 void
@@ -94,7 +96,8 @@ badwire_late_pop(struct weft_badwire *l)
 	unsigned int i = 0, child;
 
 	for (; (child = 2 * i + 1) < l->n_late; i = child) {
-		if (child + 1 < l->n_late && badwire_is_sooner(&l->late[child + 1], &l->late[child]))
+		if (child + 1 < l->n_late &&
+			badwire_is_sooner(&l->late[child + 1], &l->late[child]))
 			child++;
 		if (!badwire_is_sooner(&l->late[child], &last))
 			break;
@@ -205,7 +208,8 @@ badwire_put_one(struct weft_badwire *l, struct rte_mbuf *m, uint64_t now)
 }
 
 uint16_t
-weft_badwire_put(struct weft_badwire *l, struct rte_mbuf **mbufs, uint16_t n, uint64_t now, uint64_t *bytes)
+weft_badwire_put(
+	struct weft_badwire *l, struct rte_mbuf **mbufs, uint16_t n, uint64_t now, uint64_t *bytes)
 {
 	uint16_t i = 0;
 

@@ -153,7 +153,8 @@ client_take_op(const struct weft_node *n, struct weft_node_client *c, uint64_t *
 	struct weft_attach_sqe e;
 
 	while (c->current == CLIENT_NONE) {
-		if (n->drain.holds || client_is_leaving(c) || !weft_attach_server_has_more(&c->ring) ||
+		if (n->drain.holds || client_is_leaving(c) ||
+			!weft_attach_server_has_more(&c->ring) ||
 			weft_attach_server_next(&c->ring, &e) != 0)
 			return false;
 		c->moved_ns = n->now_ns;

@@ -34,10 +34,9 @@ weft_node_drain_left(const struct weft_node *n)
 }
 
 bool
-weft_node_works(const struct weft_node *n)
+weft_node_works(const struct weft_topo_node *t, const struct weft_load_node *l)
 {
-	return n->load->has_mem || n->load->has_uio || n->load->n_transfers != 0 ||
-	       weft_node_takes_clients(n->topo, n->load) || ats_is_agent(n);
+	return weft_node_asks_gfds(t, l) || l->has_uio || weft_node_takes_clients(t, l);
 }
 
 void

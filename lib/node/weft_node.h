@@ -461,8 +461,8 @@ bool weft_node_is_draining(const struct weft_node *n);
  */
 uint64_t weft_node_drain_left(const struct weft_node *n);
 
-/** Whether the node begins work of its own: switches, most GFDs and others only serve. */
-bool weft_node_works(const struct weft_node *n);
+/** Whether a node begins work of its own, by its rows: switches and most GFDs only serve. */
+bool weft_node_works(const struct weft_topo_node *t, const struct weft_load_node *l);
 
 /** Whether all that it sends has ended, and whether that was as it should be. Any thread. */
 bool weft_node_is_done(const struct weft_node *n);

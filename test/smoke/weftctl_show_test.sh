@@ -182,6 +182,58 @@ ctl trace h1.0 --count 1 >/dev/null
 same 'the level before' info "$(ctl log level detail --daemon "$a" --json | json /dev/stdin 'o[0]["before"]')"
 refuses 'error, warning, info or detail' "$app/weftctl" log level loud --daemon "$a"
 
+# Drains: what began ends, nothing new begins, nothing fails; who only serves is at rest when those are that use it.
+"$app/weftctl" events --follow --json >drained &
+drainer=$!
+pids+=($drainer)
+reads() { ctl show stages --node h0 >/dev/null; ask_state 'sum(n["traffic"]["reads"] + n["traffic"]["writes"] for n in o["nodes"] if n["name"] == "h0")'; }
+# The state of the daemon of h0, by the socket itself.
+ask_state() {
+	/usr/bin/python3 -S -c 'import json, socket, sys
+s = socket.socket(socket.AF_UNIX)
+s.connect(sys.argv[1])
+s.sendall(b"{\"v\":1,\"cmd\":\"state\"}\n")
+o = json.loads(s.makefile("rb").readline())["result"]
+print(eval("(" + sys.argv[2] + ")"))' "weft/weftd-$a.ctl" "$1"
+}
+same 'a drain' 'h0: drained' "$(ctl drain h0)"
+before=$(reads)
+same 'states of nodes' "{'h0': 'drained', 'h1': 'runs', 's0': 'runs', 'g0': 'runs'}" "$(ctl show nodes --json | json /dev/stdin \
+	'{k: {n["node"]: n["state"] for n in o}[k] for k in ("h0", "h1", "s0", "g0")}')"
+refuses 'expected h1 to drain first' "$app/weftctl" drain s0
+# A program waits: it neither fails nor is it served.
+ctl --node h0 mem read g0 0 64 >waited 2>waited.err &
+waiter=$!
+pids+=($waiter)
+sleep 0.5
+kill -0 $waiter || die "a program at a host that drains ended: $(cat waited.err)"
+same 'work of a host that is drained' "$before" "$(reads)"
+same 'a drain that was there' "{'node': 'h1', 'state': 'drained', 'left': 0, 'first': []}" "$(ctl drain h1 --json | json /dev/stdin o)"
+same 'what the hosts used' 's0: drained' "$(ctl drain s0)"
+same 'and the other daemon' 'g0: drained' "$(ctl drain g0 --wait 0)"
+misused 'such as s0; got "nonesuch"' "$app/weftctl" drain nonesuch
+misused 'expected --wait or --undo' "$app/weftctl" drain h0 --undo --wait 1
+misused 'seconds of 0 to 86400' "$app/weftctl" drain h0 --wait x
+misused '--undo: expected an option of show' "$app/weftctl" show nodes --undo
+for n in g0 s0 h1 h0; do same "$n goes on" "$n: runs" "$(ctl drain $n --undo)"; done
+wait $waiter || die "a program that waited for a host: $(cat waited.err)"
+grows() { [ "$(reads)" -gt "$before" ]; }
+wait_for 60 grows
+same 'nothing failed' 0 "$(ask_state 'sum(n["traffic"][k] for n in o["nodes"] if n["name"] == "h0" for k in ("failed", "lost", "mismatches"))')"
+# One that cannot come to rest: its GFD stands still.
+kill -STOP "$b"
+refuses 'expected nothing outstanding, got' "$app/weftctl" drain h0 --daemon "$a" --wait 0.2
+kill -CONT "$b"
+wait_for 60 ctl drain h0
+ctl drain h0 --undo >/dev/null
+kill -TERM $drainer
+wait $drainer || die "events --follow ended with $?"
+/usr/bin/python3 -S -c 'import json
+kinds = [(e["node"], e["kind"]) for e in map(json.loads, open("drained"))]
+for node in ("h0", "h1"):
+    mine = [k for n, k in kinds if n == node and k.startswith("drain")]
+    assert mine[:3] == ["drain_begun", "drained", "drain_undone"], (node, mine)' || die "events of drains: $(cat drained)"
+
 # A new file: taken, or refused by each daemon with its reason, and nothing changes.
 ctl events --follow --json >followed &
 follower=$!
@@ -237,12 +289,14 @@ WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show
 	             b'{"v":1,"cmd":"log","level":7}', b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"here"}',
 	             b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"/x","limit":1}', b'{"v":1,"cmd":"events","follow":1}',
 	             b'{"v":1,"cmd":"trace_start"}', b'{"v":1,"cmd":"trace_start","port":"nonesuch"}', b'{"v":1,"cmd":"trace_start","port":"s0.0","count":0}',
-	             b'{"v":1,"cmd":"trace_start","port":"s0.0","pid":4096}', b'{"v":1,"cmd":"trace_start","port":"s0.0","kind":1}', b'{"v":1,"cmd":"trace_stop"}', b"[" * 60000):
+	             b'{"v":1,"cmd":"trace_start","port":"s0.0","pid":4096}', b'{"v":1,"cmd":"trace_start","port":"s0.0","kind":1}', b'{"v":1,"cmd":"trace_stop"}',
+	             b'{"v":1,"cmd":"drain"}', b'{"v":1,"cmd":"drain","node":"nonesuch"}', b'{"v":1,"cmd":"drain","node":"h0","undo":1}', b"[" * 60000):
 	    s, f = connect()
 	    a = ask(s, f, text)
 	    assert a["v"] == 1 and a["ok"] is False and a["error"], (text[:80], a)
 	    assert ask(s, f, b'{"v":1,"cmd":"hello","id":[7]}')["id"] == [7]
-	for text in (b'{"v":1,"cmd":"state"}', b'{"v":1,"cmd":"help"}', b'{"v":1,"cmd":"events"}', b'{"v":1,"cmd":"log","level":"info"}'):
+	for text in (b'{"v":1,"cmd":"state"}', b'{"v":1,"cmd":"help"}', b'{"v":1,"cmd":"events"}', b'{"v":1,"cmd":"log","level":"info"}',
+	             b'{"v":1,"cmd":"drain","node":"h1"}', b'{"v":1,"cmd":"drains"}', b'{"v":1,"cmd":"drain","node":"h1","undo":true}'):
 	    schema.validate(json.loads(text))
 	    assert ask(s, f, text)["ok"], text
 	# A trace: each line as the schema has it, and then the end.

@@ -87,7 +87,8 @@ flitwire_receive_through(struct flitwire *f, struct rte_mbuf **mbufs, uint16_t n
 	weft_badwire_release(l, now);
 	/* What has come must be taken, so ask for no more than fits beside what is due now. */
 	if (l->n_ready + WEFT_BADWIRE_PER_FRAME * WEFT_BADWIRE_BURST <= WEFT_BADWIRE_READY_MAX)
-		got = rte_eth_rx_burst(f->lower, 0, burst, n < WEFT_BADWIRE_BURST ? n : WEFT_BADWIRE_BURST);
+		got = rte_eth_rx_burst(
+			f->lower, 0, burst, n < WEFT_BADWIRE_BURST ? n : WEFT_BADWIRE_BURST);
 	weft_badwire_put(l, burst, got, now, &came);
 	got = weft_badwire_peek(l, mbufs, n);
 	weft_badwire_took(l, got);

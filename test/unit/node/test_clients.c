@@ -577,9 +577,8 @@ check_drain(const char *yaml, const struct way *way, uint64_t wait_ns)
 	clients_init(&w, yaml);
 	program_attach(&p, &w);
 	program_open(&p, 0, MEMORY / 2, MEMORY / 4);
-	assert_true(weft_node_works(p.host));
-	assert_false(weft_node_works(toy_node(&w, "s0")));
-	assert_false(weft_node_works(toy_node(&w, "g0")));
+	for (uint16_t i = 0; i < w.topo->n_nodes; i++)
+		assert_int_equal(weft_node_works(&w.topo->node[i], &w.load->node[i]), i == 0);
 	toy_steps(&w, 100);
 	/* More requests than may be open at a time, and an operation behind it. */
 	program_submit(&p, 0, way->write, 0, SLOT_LEN);
