@@ -131,16 +131,52 @@ http_state(struct MHD_Connection *c, unsigned int *status)
 	return http_json(report_state(http.d, http.seconds));
 }
 
+/* Words of a question by their keys; each may come once. */
+enum { HTTP_FROM, HTTP_HPA, HTTP_KIND, HTTP_KEYS };
+
+static const char *const http_keys[HTTP_KEYS] = { "from", "hpa", "kind" };
+
+struct http_question {
+	const char *value[HTTP_KEYS]; /* NULL: not there */
+	const char *wrong; /* NULL: nothing */
+};
+
+static enum MHD_Result
+http_take_key(void *arg, enum MHD_ValueKind kind, const char *key, size_t key_len,
+	const char *value, size_t len)
+{
+	struct http_question *q = arg;
+	unsigned int i;
+
+	(void)kind;
+	for (i = 0; i < HTTP_KEYS; i++)
+		if (key_len == strlen(http_keys[i]) && memcmp(key, http_keys[i], key_len) == 0)
+			break;
+	if (i == HTTP_KEYS)
+		q->wrong = "expected from, hpa and kind, and no other key";
+	else if (q->value[i] != NULL)
+		q->wrong = "expected from, hpa and kind once each";
+	else if (value != NULL && memchr(value, '\0', len) != NULL)
+		q->wrong = "expected values without a zero byte";
+	else
+		q->value[i] = value == NULL ? "" : value;
+	return q->wrong == NULL ? MHD_YES : MHD_NO;
+}
+
 /* What the requests say is repeated nowhere: it may be anything. */
 static struct MHD_Response *
 http_resolve(struct MHD_Connection *c, unsigned int *status)
 {
-	const enum MHD_ValueKind kind = MHD_GET_ARGUMENT_KIND;
+	struct http_question q = { 0 };
 	char line[NODE_ERROR_MAX];
-	json_t *o = resolve_json(daemon_now(http.d), MHD_lookup_connection_value(c, kind, "from"),
-		MHD_lookup_connection_value(c, kind, "hpa"),
-		MHD_lookup_connection_value(c, kind, "kind"), line, sizeof(line));
+	json_t *o = NULL;
 
+	(void)MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, http_take_key, &q);
+	if (q.wrong != NULL)
+		snprintf(line, sizeof(line), "%s", q.wrong);
+	else
+		o = resolve_json(daemon_now(http.d), q.value[HTTP_FROM], q.value[HTTP_HPA],
+			q.value[HTTP_KIND], line, sizeof(line));
 	if (o == NULL) {
 		*status = MHD_HTTP_BAD_REQUEST;
 		o = json_pack("{s:s}", "error", line);

@@ -17,6 +17,9 @@
 #include "weft_resolve.h"
 #include "words.h"
 
+static const char proposal[] =
+	"the path is the file's proposal: a fabric manager writes the tables of switches";
+
 /* One question and its answer. */
 struct answer {
 	const struct weft_topo *t;
@@ -39,6 +42,12 @@ static uint8_t
 resolve_form(const struct answer *a, const struct weft_resolve_hop *h)
 {
 	return a->t->port[a->t->node[h->node].first_port + h->out].form;
+}
+
+static bool
+resolve_is_proposal(const struct answer *a)
+{
+	return a->r.n_hops != 0 && a->t->access.management == WEFT_TOPO_MANAGED_BY_FM;
 }
 
 static void
@@ -125,9 +134,8 @@ resolve_print_text(const struct answer *a)
 	}
 	if (r->n_hops != 0)
 		resolve_print_path(a);
-	if (r->n_hops != 0 && t->access.management == WEFT_TOPO_MANAGED_BY_FM)
-		puts("  manager  the path is the file's proposal: a fabric manager writes the "
-		     "tables of switches");
+	if (resolve_is_proposal(a))
+		printf("  manager  %s\n", proposal);
 	if (r->decoder != WEFT_RESOLVE_NONE)
 		printf("  memory   decoder %u of %s, DPA 0x%llx\n", r->decoder,
 			t->node[r->target].name, (unsigned long long)r->dpa);
@@ -283,6 +291,8 @@ resolve_json(const struct weft_topo *t, const char *from, const char *hpa, const
 	else {
 		o = resolve_answer_json(&a);
 		json_object_set_new(o, "text", json_string(weft_resolve_text(a.r.rule)));
+		if (resolve_is_proposal(&a))
+			json_object_set_new(o, "note", json_string(proposal));
 		free(a.hop);
 		return o;
 	}

@@ -12,8 +12,9 @@
 #include "weft_topo.h"
 
 /**
- * What --resolve writes as JSON, of a topology in force, and "text": the rule in words. What comes
- * from outside (a node, an address, mem or uio) may be NULL. Control side.
+ * What --resolve writes as JSON, of a topology in force; "text": the rule in words; "note" where
+ * a fabric manager may have decided otherwise. What comes from outside (a node, an address, mem or
+ * uio) may be NULL. Control side.
  *
  * @return to be released by the caller; NULL with a line in @p err, which repeats none of it
  */

@@ -127,10 +127,17 @@ get '/api/v1/resolve?from=h0&hpa=0x10000000040' >asked
 /usr/bin/python3 -c 'import json; a, b = json.load(open("asked")), json.load(open("resolved")); assert a.pop("text") and a == b and b["allowed"], (a, b)' ||
 	die "resolve: $(cat asked)"
 get '/api/v1/resolve?from=h0&hpa=0&kind=uio' | json /dev/stdin '1 / (o["kind"] == "uio" and not o["allowed"])' >/dev/null || die 'by UIO'
-for bad in 'hpa=0' 'from=h0' 'from=g0&hpa=0' 'from=%22%3Cb%3E&hpa=0' 'from=h0&hpa=0x10000000000000' 'from=h0&hpa=-1' 'from=h0&hpa=0&kind=io' ''; do
+for bad in 'hpa=0' 'from=h0' 'from=g0&hpa=0' 'from=%22%3Cb%3E&hpa=0' 'from=h0&hpa=0x10000000000000' 'from=h0&hpa=-1' 'from=h0&hpa=0&kind=io' '' \
+	'from=h0%00&hpa=0' 'from=h0&hpa=0%00x' 'from=h0&hpa=0&kind=mem%00' 'from=h0&from=h0&hpa=0' 'from=h0&hpa=0&hpa=1' 'from=h0&hpa=0&knid=uio' \
+	'from=h0&hpa%00=0' 'from=h0&hpa=0&%00' 'from=h0&hpa=0&kind' 'from=h0&hpa' 'from=h0&hpa=0&<b>'; do
 	same "status of ?$bad" 400 "$(get "/api/v1/resolve?$bad" -o refused -w '%{http_code}')"
 	json refused '1 / (list(o) == ["error"] and "expected" in o["error"] and "<" not in o["error"])' >/dev/null || die "?$bad: $(cat refused)"
 done
+
+# One that is too long to be read is refused by the library, in its own words; until then it is a question as others are.
+same 'a long question' 400 "$(get "/api/v1/resolve?from=h0&hpa=$(printf '%020000d' 0)x" -o refused -w '%{http_code}')"
+json refused '1 / ("expected" in o["error"])' >/dev/null || die 'a long question'
+same 'one that is too long' 414 "$(get "/api/v1/resolve?from=h0&hpa=$(printf '%040000d' 0)x" -o refused -w '%{http_code}')"
 
 # Nobody else: not another user, not a page of somebody else's by a name that leads here, and nothing is changed.
 same 'another name' 403 "$(get / -o out -w '%{http_code}' -H 'Host: elsewhere.example')"

@@ -45,9 +45,12 @@ grep -q 'management: fm: switches start with empty tables' out || die "--check d
 
 # Each way is a process.
 declare -A daemon
+port=$((20000 + $$ % 20000))
 for nodes in h0,h1,s0,s3,g0,g1,g2 s1 s2; do
 	name=${nodes%%,*}
-	"$app/weftd" --topology lab.yaml --node $nodes --cci full --idle yield --json "$name.json" >"$name.log" 2>"$name.err" &
+	http=()
+	[ "$name" != h0 ] || http=(--http $port)
+	"$app/weftd" --topology lab.yaml --node $nodes --cci full --idle yield "${http[@]}" --json "$name.json" >"$name.log" 2>"$name.err" &
 	daemon[$name]=$!
 	pids+=($!)
 done
@@ -57,6 +60,8 @@ done
 
 # Without a manager nothing goes anywhere, and nobody gives up.
 sleep 1
+curl -s -m 20 "http://127.0.0.1:$port/api/v1/resolve?from=h0&hpa=0x10000000000" >resolved
+json resolved '1 / (o["management"] == "fm" and "proposal" in o["note"])' >/dev/null || die "whose path it is: $(cat resolved)"
 same 'routes at first' 0 "$(ctl show routes --node s0 --json | json /dev/stdin 'sum(r["port"] is not None for r in o)')"
 same 'connections at first' 0 "$(ctl show connections --json | json /dev/stdin 'sum(c["state"] == "up" for c in o)')"
 
