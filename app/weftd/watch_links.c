@@ -341,6 +341,7 @@ link_watch_json(const struct node *n, unsigned int port)
 {
 	const struct link_watch *w = &n->link_watch[port];
 
-	return json_pack("{s:s, s:f, s:o}", "link", state_words[w->state], "since", w->since, "mtu",
+	return json_pack("{s:s, s:b, s:f, s:o}", "link", state_words[w->state], "silent",
+		w->told_silent, "since", w->since, "mtu",
 		w->mtu == 0 ? json_null() : json_integer(w->mtu));
 }
