@@ -73,12 +73,14 @@ trace_print_stages(const json_t *t)
 	json_array_foreach(json_object_get(t, "stages"), i, s)
 	{
 		const json_int_t flits = trace_number(s, "flits");
+		const json_int_t frames = trace_number(s, "frames");
+		const json_int_t n = flits != 0 ? flits : frames; /* control frames have none */
 		const double cycles = (double)trace_number(s, "cycles");
 
-		printf("    %-12s %10.0f cycles, %5.0f a flit, in a burst of %" JSON_INTEGER_FORMAT
+		printf("    %-12s %10.0f cycles, %5.0f a %s, in a burst of %" JSON_INTEGER_FORMAT
 		       " frames, %" JSON_INTEGER_FORMAT " flits\n",
-			trace_text(s, "stage"), cycles, flits == 0 ? 0 : cycles / (double)flits,
-			trace_number(s, "frames"), flits);
+			trace_text(s, "stage"), cycles, n == 0 ? 0 : cycles / (double)n,
+			flits != 0 ? "flit" : "frame", frames, flits);
 	}
 }
 
@@ -123,6 +125,9 @@ trace_print(const struct ctl *c, const json_t *t)
 	trace_print_stages(t);
 	if (control != NULL)
 		printf("    %s\n", trace_text(control, "message"));
+	if (json_is_false(json_object_get(t, "messages_known")))
+		puts("    messages are not sure: data that earlier flits announced may stand in "
+		     "their place");
 	json_array_foreach(json_object_get(t, "flits"), i, f) trace_print_flit(i, f);
 }
 

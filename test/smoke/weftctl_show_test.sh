@@ -165,6 +165,11 @@ P
 ctl trace s0.0 --count 4 >traced
 same 'a trace as text' 4 "$(grep -cE '^[0-9:.]+ s0\.0 (in|out): ' traced)"
 same 'stages of a switch' 'deframe fec_relay route' "$(awk '$2 ~ /^[0-9]+$/ && $3 == "cycles," {print $1}' traced | sort -u | paste -sd ' ')"
+ctl trace s0.0 --kind m2s_req >traced
+same 'messages that are not sure' 1 "$(grep -c '^    messages are not sure: ' traced)"
+ctl trace g0.0 --kind control --count 8 >traced
+grep -q ' deframe .* a \(frame, .*, 0\|flit, .*, [1-9][0-9]*\) flits$' traced || die "stages of control frames: $(cat traced)"
+! grep -q 'a flit, .* 0 flits\|messages are not sure' traced || die "control frames: $(cat traced)"
 refuses 'kind: expected control, flits,' "$app/weftctl" trace s0.0 --kind nonesuch
 refuses 'expected a port of a node that runs here' "$app/weftctl" trace s0.9
 misused 'such as s0.0' "$app/weftctl" trace nonesuch.0
