@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include <rte_config.h>
+#include <rte_lcore.h>
 
 #include "cli.h"
 #include "event.h"
@@ -471,9 +472,9 @@ attach_start(void)
 
 	if (attach.peers == NULL)
 		return;
-	rc = pthread_create(&attach.thread, NULL, attach_thread, NULL);
+	rc = rte_ctrl_thread_create(&attach.thread, "weft-attach", NULL, attach_thread, NULL);
 	if (rc != 0)
-		cli_fail("the thread for programs could not be started: %s", strerror(rc));
+		cli_fail("the thread for programs could not be started: %s", strerror(abs(rc)));
 	attach.has_thread = true;
 }
 

@@ -432,9 +432,10 @@ weftd_run(struct daemon *d)
 			cli_fail("an lcore could not be started: %s", strerror(-rc));
 	}
 	attach_start();
-	rc = pthread_create(&thread, NULL, weftd_control, d);
+	/* Not on a CPU of an lcore, where it would take a turn each time that somebody looks. */
+	rc = rte_ctrl_thread_create(&thread, "weft-control", NULL, weftd_control, d);
 	if (rc != 0)
-		cli_fail("the control thread could not be started: %s", strerror(rc));
+		cli_fail("the control thread could not be started: %s", strerror(abs(rc)));
 	if (d->main_loop != NULL)
 		weft_loop_run(d->main_loop);
 	pthread_join(thread, NULL);

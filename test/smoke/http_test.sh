@@ -15,12 +15,13 @@ misused '--http: expected PORT' "$app/weftd" --http 127.0.0.1:65536
 misused '--http: expected PORT' "$app/weftd" --http localhost:9464
 warns '--http: no effect with --check' "$app/weftd" --check --http 9464
 
+cpu=$(taskset -pc $$ | sed 's/.*: \([0-9]*\).*/\1/')
 cat >lab.yaml <<-Y
 	fabric: seen
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101}
-	  - {name: s0, kind: switch, pid: 0x010}
-	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	  - {name: h0, kind: host, pid: 0x101, lcores: "$cpu"}
+	  - {name: s0, kind: switch, pid: 0x010, lcores: "$cpu"}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M, lcores: "$cpu"}
 	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
 	links:
 	  - {a: h0, b: s0, driver: ring}
@@ -39,6 +40,15 @@ wait_for 60 get /metrics
 refuses 'Address already in use' "$app/weftd" --http $port
 both_up() { [ "$(get /metrics | grep -c '^weft_connection_up{node="h0",peer="g[01]"} 1$')" = 2 ]; }
 wait_for 60 both_up
+
+# Who answers has no CPU of an lcore: each look would stop the lcore for a while.
+if [ "$(nproc)" -ge 2 ]; then
+	for name in weft-control weft-attach; do
+		thread=$(grep -lx $name /proc/$lab/task/*/comm) || die "no thread $name"
+		taskset -pc "$(basename "${thread%/comm}")" >on || die "where $name runs"
+		! grep -qE "[ ,]$cpu\b" on || die "an lcore runs on CPU $cpu, and $(cat on)"
+	done
+fi
 curl -s -N "http://127.0.0.1:$port/api/v1/events" >followed & # as long as it takes
 pids+=($!)
 
