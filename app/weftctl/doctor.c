@@ -9,15 +9,20 @@
 #include "doctor.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <jansson.h>
+#include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
 #include "ctl.h"
 #include "weft_topo.h"
 
 #define DOCTOR_IN_THE_WAY 1
+#define DOCTOR_PATIENCE_MS 5000 /* with who writes to a FIFO */
 
 struct doctor_report {
 	const char *group; /* of the last line */
@@ -90,13 +95,58 @@ doctor_end(const struct ctl *c, const struct doctor *d, struct doctor_report *r)
 			   "unknown", (int)r->n[DOCTOR_UNKNOWN], "findings", r->findings));
 }
 
+/* What somebody writes to a FIFO, who may never come: up to one byte more than a file may have. */
+static size_t
+doctor_read_fifo(const struct ctl *c, int fd, char *text)
+{
+	struct pollfd in = { .fd = fd, .events = POLLIN };
+	size_t len = 0;
+	ssize_t n = 1;
+
+	while (n > 0 && len <= WEFT_TOPO_BYTES) {
+		if (poll(&in, 1, DOCTOR_PATIENCE_MS) <= 0)
+			ctl_fail(c,
+				"doctor: %s: expected a file, got a FIFO to which nobody wrote "
+				"for %d s",
+				c->opt.topology, DOCTOR_PATIENCE_MS / 1000);
+		n = read(fd, text + len, WEFT_TOPO_BYTES + 1 - len);
+		if (n < 0)
+			ctl_fail(c, "doctor: %s: %s", c->opt.topology, strerror(errno));
+		len += (size_t)n;
+	}
+	return len;
+}
+
+static int
+doctor_read_topology(const struct ctl *c, struct weft_topo **t, struct weft_topo_error *e)
+{
+	const int fd = open(c->opt.topology, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	char *text;
+	int rc;
+
+	if (fd < 0 || fstat(fd, &st) != 0 || !S_ISFIFO(st.st_mode)) {
+		if (fd >= 0)
+			close(fd);
+		return weft_topo_load(t, c->opt.topology, e);
+	}
+	text = malloc(WEFT_TOPO_BYTES + 1);
+	if (text == NULL)
+		ctl_fail(c, "out of memory");
+	rc = weft_topo_parse(t, c->opt.topology, text, doctor_read_fifo(c, fd, text), e);
+	free(text);
+	close(fd);
+	return rc;
+}
+
 static void
 doctor_want_topology(const struct ctl *c, struct doctor *d)
 {
 	struct weft_topo_error e;
 	struct weft_topo *t;
-	int rc = weft_topo_load(&t, c->opt.topology, &e);
+	int rc;
 
+	rc = doctor_read_topology(c, &t, &e);
 	if (rc != 0)
 		ctl_fail(c, "%s", e.text);
 	rc = doctor_want(d, t, c->opt.node, &e);

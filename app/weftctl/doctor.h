@@ -56,6 +56,7 @@ struct doctor_subject {
 /** A machine and what is wanted of it. */
 struct doctor {
 	int root; /* descriptor of the folder that everything is below */
+	bool is_copy; /* of a machine, in files: they stand for devices */
 	char machine[65];
 	char run_folder[128];
 	unsigned int needs;
@@ -170,6 +171,9 @@ int doctor_link(const struct doctor *d, char *name, size_t len, const char *fmt,
 /** stat(2) without following a link at the end. 0 or -errno. */
 int doctor_stat(const struct doctor *d, struct stat *st, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** Whether that is a device, which this user may read and write if @p may_use. */
+bool doctor_has_device(const struct doctor *d, const char *path, bool may_use);
 
 bool doctor_is_there(const struct doctor *d, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));

@@ -303,7 +303,7 @@ enum doctor_answer
 doctor_look_userfaultfd(struct doctor_look *l)
 {
 	const int64_t v = doctor_number(l->d, -1, "proc/sys/vm/unprivileged_userfaultfd");
-	const bool has_file = faccessat(l->d->root, "dev/userfaultfd", R_OK | W_OK, 0) == 0;
+	const bool has_file = doctor_has_device(l->d, "dev/userfaultfd", true);
 
 	if (v > 0 || has_file) {
 		snprintf(l->found, sizeof(l->found), "%s", v > 0 ? "yes" : "by /dev/userfaultfd");
@@ -321,10 +321,13 @@ doctor_look_userfaultfd(struct doctor_look *l)
 enum doctor_answer
 doctor_look_fuse(struct doctor_look *l)
 {
-	const bool is_there = doctor_is_there(l->d, "dev/fuse");
+	const bool is_good = doctor_has_device(l->d, "dev/fuse", false);
 
-	snprintf(l->found, sizeof(l->found), "%s", is_there ? "there" : "not there");
-	return is_there ? DOCTOR_AS_WANTED : DOCTOR_OTHERWISE;
+	snprintf(l->found, sizeof(l->found), "%s",
+		is_good                             ? "there"
+		: doctor_is_there(l->d, "dev/fuse") ? "no device"
+						    : "not there");
+	return is_good ? DOCTOR_AS_WANTED : DOCTOR_OTHERWISE;
 }
 
 /* --- time --- */

@@ -139,7 +139,7 @@ doctor_look_vfio_file(struct doctor_look *l)
 	if (!doctor_is_there(l->d, "%s", path))
 		return DOCTOR_NOT_HERE;
 	snprintf(l->arg, sizeof(l->arg), "/%s", path);
-	if (faccessat(l->d->root, path, R_OK | W_OK, AT_EACCESS) == 0)
+	if (doctor_has_device(l->d, path, true))
 		return doctor_say(l, true, l->arg);
 	/* The unit's group has it, by the rule of udev beside it. */
 	if (doctor_has_unit(l->d) && doctor_stat(l->d, &st, "%s", path) == 0 &&

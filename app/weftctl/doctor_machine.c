@@ -118,6 +118,16 @@ doctor_is_there(const struct doctor *d, const char *fmt, ...)
 	return fstatat(d->root, path, &st, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
+bool
+doctor_has_device(const struct doctor *d, const char *path, bool may_use)
+{
+	struct stat st;
+
+	return fstatat(d->root, path, &st, 0) == 0 &&
+	       (S_ISCHR(st.st_mode) || (d->is_copy && S_ISREG(st.st_mode))) &&
+	       (!may_use || faccessat(d->root, path, R_OK | W_OK, AT_EACCESS) == 0);
+}
+
 int
 doctor_find_line(const struct doctor *d, const char *path, const char *word, char *rest, size_t len)
 {
@@ -182,6 +192,7 @@ doctor_open(struct doctor *d, const char *root)
 	d->root = open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (d->root < 0)
 		return -errno;
+	d->is_copy = strcmp(root, "/") != 0;
 	if (!doctor_is_there(d, "proc/sys") && !doctor_is_there(d, "sys/devices")) {
 		doctor_close(d);
 		return -ENOENT;

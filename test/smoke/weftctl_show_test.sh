@@ -59,6 +59,15 @@ same 'a name that is no UTF-8' 'lab?[2J?1' "$(json out 'o["machine"]')"
 echo lab1 >m/proc/sys/kernel/hostname
 misused 'expected a folder with proc and sys' "$app/weftctl" doctor --root m/run
 misused 'Not a directory' "$app/weftctl" doctor --root before
+# A folder is no device; a FIFO is a file while somebody writes to it.
+mkdir -p m/dev/fuse
+ctl doctor --root m --json >out || true
+same 'a folder for /dev/fuse' "['no device']" "$(json out '[f["found"] for f in o["findings"] if f["rule"] == "fuse"]')"
+rm -r m/dev
+echo tsc >m/sys/devices/system/clocksource/clocksource0/current_clocksource
+ctl doctor --root m --topology <(cat doctor.yaml) >out || die "doctor of a pipe: $(cat out)"
+mkfifo silent
+misused 'silent: expected a file, got a FIFO to which nobody wrote' "$app/weftctl" doctor --topology silent
 misused 'nonesuch.yaml: cannot open: No such file' "$app/weftctl" doctor --topology nonesuch.yaml
 misused 'lab9' "$app/weftctl" doctor --root m --topology doctor.yaml --node lab9
 misused '--node: expected --topology' "$app/weftctl" doctor --node h0
