@@ -50,7 +50,7 @@ struct ctl_options {
 	const char *file; /* NULL: standard input, unless there is `hex` */
 	const char *hex;
 	uint64_t size; /* bytes of an operation, or of memory */
-	const char *size_text; /* as it was given */
+	const char *size_text; /* as it was given; NULL: it was not */
 	uint32_t bench_depth;
 	double bench_seconds;
 	enum ctl_bench_op bench_op;

@@ -338,13 +338,55 @@ fm_names(const char *text)
 	return list;
 }
 
-/* The manager judges all of it but the names of options. */
+/* What each needs of the command line, and takes. The manager judges values. */
+enum { FM_NAME = 1, FM_SIZE = 2, FM_GFD = 4, FM_HOSTS = 8, FM_WAYS = 16 };
+
+static const char *const fm_mem_words[] = { "NAME", "--size", "--gfd", "--hosts", "--interleave" };
+
+static const struct {
+	const char *op;
+	unsigned int needs, takes; /* beside those */
+} fm_mem_ops[] = {
+	{ "create", FM_SIZE | FM_GFD | FM_HOSTS, FM_NAME | FM_WAYS },
+	{ "grow", FM_NAME | FM_SIZE, 0 },
+	{ "share", FM_NAME | FM_HOSTS, 0 },
+	{ "release", FM_NAME, 0 },
+};
+
+static void
+fm_mem_judge(const struct ctl *c, const char *op)
+{
+	const unsigned int given =
+		(c->operand[1] != NULL ? FM_NAME : 0) | (c->opt.size_text != NULL ? FM_SIZE : 0) |
+		(c->opt.gfd != NULL ? FM_GFD : 0) | (c->opt.host != NULL ? FM_HOSTS : 0) |
+		(c->opt.interleave != 0 ? FM_WAYS : 0);
+	unsigned int i = 0, lacks, wrong;
+	char list[64] = "";
+	size_t used = 0;
+
+	while (i < WEFT_ARRAY_SIZE(fm_mem_ops) && strcmp(fm_mem_ops[i].op, op) != 0)
+		i++;
+	if (i == WEFT_ARRAY_SIZE(fm_mem_ops))
+		cli_usage("fm mem: expected create, grow, share or release, got \"%s\"", op);
+	lacks = fm_mem_ops[i].needs & ~given;
+	wrong = given & ~(fm_mem_ops[i].needs | fm_mem_ops[i].takes);
+	for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(fm_mem_words); k++)
+		if (((lacks != 0 ? lacks : wrong) >> k & 1) != 0)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
+				used == 0 ? "" : " and ", fm_mem_words[k]);
+	if (lacks != 0)
+		cli_usage("fm mem %s: expected %s beside it, got none", op, list);
+	if (wrong != 0)
+		cli_usage("fm mem %s: it takes no %s", op, list);
+}
+
 int
 fm_mem(struct ctl *c)
 {
 	const char *op = c->operand[0];
 	json_t *request, *result;
 
+	fm_mem_judge(c, op);
 	request = json_pack("{s:s, s:s, s:b, s:o, s:I, s:s*, s:s*}", "cmd", "mem", "op", op, "plan",
 		c->opt.is_plan, "hosts", fm_names(c->opt.host), "size", (json_int_t)c->opt.size,
 		"name", c->operand[1], "gfd", c->opt.gfd);

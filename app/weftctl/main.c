@@ -117,7 +117,7 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("mem bench") },
 	{ "op", NULL, "read", "what to measure; write overwrites the region",
 		CLI_WORD(bench_op, bench_ops), .tags = CTL_BENCH },
-	{ "size", "SIZE", "64", "bytes of an operation, up to 1M; fm mem: of memory",
+	{ "size", "SIZE", NULL, "bytes of an operation, up to 1M (64); fm mem: of memory",
 		CLI_OWN(main_read_size), .tags = CTL_BENCH | CTL_FM_MEM },
 	{ "depth", "N", "32", "operations under way at a time, 1 to 4096",
 		CLI_NUMBER(bench_depth, 1, 4096), .tags = CTL_BENCH },

@@ -20,6 +20,7 @@
 #include "weft_latency.h"
 #include "weft_rand.h"
 
+#define MEM_BENCH_SIZE 64 /* bytes of an operation */
 #define MEM_BENCH_MOST (UINT64_C(1) << 20)
 
 #define DEPTH_MAX 4096
@@ -158,6 +159,8 @@ mem_bench(struct ctl *c)
 	b.c = c;
 	if (c->opt.is_ways)
 		return mem_ways(c);
+	if (c->opt.size_text == NULL)
+		c->opt.size = MEM_BENCH_SIZE;
 	if (c->opt.size < 1 || c->opt.size > MEM_BENCH_MOST)
 		cli_usage("--size: expected 1 to 1M, got \"%s\"", c->opt.size_text);
 	if (writes && !c->opt.is_forced)

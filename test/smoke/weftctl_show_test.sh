@@ -14,6 +14,11 @@ misused 'expected WHAT, got 0' "$app/weftctl" show
 misused '--watch: expected an option of events' "$app/weftctl" events --watch 1
 misused 'seconds of 0.1 to 3600' "$app/weftctl" show nodes --watch 0
 
+misused 'fm mem create: expected --size and --gfd and --hosts beside it' "$app/weftctl" fm mem create
+misused 'fm mem grow: expected NAME beside it' "$app/weftctl" fm mem grow --size 1M
+misused 'fm mem release: it takes no --size' "$app/weftctl" fm mem release m --size 1M
+misused 'fm mem: expected create, grow, share or release, got "shrink"' "$app/weftctl" fm mem shrink m
+
 # doctor: a machine of files, with and without a fault; nothing there is written.
 mkdir -p m/proc/sys/kernel m/sys/class/net/lab0 m/sys/devices/system/clocksource/clocksource0 m/proc/self m/run/systemd/timesync
 echo lab1 >m/proc/sys/kernel/hostname
