@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "reach.h"
 #include "weft_attach_rundir.h"
 #include "weft_base.h"
 #include "weft_socket.h"
@@ -85,6 +86,7 @@ daemons_close(struct daemons *d)
 	for (unsigned int i = 0; i < d->n; i++) {
 		close(d->one[i].fd);
 		free(d->one[i].in);
+		json_decref(d->one[i].state);
 	}
 	d->n = 0;
 }
@@ -229,6 +231,79 @@ daemons_states(const struct ctl *c, struct daemons *d)
 			ctl_fail(c, "%s", err);
 		else if (c->leave == NULL)
 			cli_warn("%s", err); /* on a page the number of daemons says it */
+	}
+	if (json_array_size(list) == 0)
+		ctl_fail(c, "no daemon answers any more");
+	return list;
+}
+
+static void
+daemons_take_state(struct daemons_one *one, json_t *line)
+{
+	json_t *state = json_object_get(line, "result");
+
+	if (one->is_asked && state != NULL) {
+		json_decref(one->state);
+		one->state = json_incref(state);
+		one->is_asked = false;
+	}
+	json_decref(line);
+}
+
+/* One that was silent is waited for again once the beginning of its answer is there. */
+static bool
+daemons_is_due(const struct daemons *d)
+{
+	for (unsigned int i = 0; i < d->n; i++) {
+		const struct daemons_one *one = &d->one[i];
+
+		if (one->is_asked && !one->has_ended && (!one->is_silent || one->n_in != 0))
+			return true;
+	}
+	return false;
+}
+
+static void
+daemons_take_states(struct daemons *d, int timeout_ms)
+{
+	const uint64_t end_ns = reach_now_ns() + (uint64_t)timeout_ms * 1000000;
+	int left_ms = 0;
+	unsigned int from;
+
+	do {
+		json_t *line = daemons_next(d, left_ms, &from);
+		const uint64_t now_ns = reach_now_ns();
+
+		if (line != NULL)
+			daemons_take_state(&d->one[from], line);
+		left_ms = now_ns < end_ns ? (int)((end_ns - now_ns) / 1000000) + 1 : 0;
+	} while (left_ms > 0 && daemons_is_due(d));
+}
+
+json_t *
+daemons_states_within(const struct ctl *c, struct daemons *d, int timeout_ms)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < d->n; i++) {
+		struct daemons_one *one = &d->one[i];
+
+		if (one->has_ended || one->is_asked)
+			continue;
+		one->is_asked = daemons_send(one, daemons_request("state"));
+		one->has_ended = !one->is_asked;
+	}
+	daemons_take_states(d, timeout_ms);
+	for (unsigned int i = 0; i < d->n; i++) {
+		struct daemons_one *one = &d->one[i];
+
+		one->is_silent = one->is_asked && !one->has_ended;
+		if (one->has_ended)
+			continue;
+		if (one->state == NULL)
+			one->state = json_pack("{s:i, s:[]}", "pid", one->pid, "nodes");
+		json_object_set_new(one->state, "silent", json_boolean(one->is_silent));
+		json_array_append(list, one->state);
 	}
 	if (json_array_size(list) == 0)
 		ctl_fail(c, "no daemon answers any more");

@@ -19,6 +19,10 @@ struct daemons_one {
 	char *in; /* bytes that came and were not read as a line yet */
 	size_t n_in, room;
 	bool has_ended;
+	/* Of daemons_states_within(). */
+	bool is_asked; /* its answer has not come yet */
+	bool is_silent; /* ... nor when the call before ended */
+	json_t *state; /* the newest; NULL: none yet */
 };
 
 struct daemons {
@@ -58,10 +62,20 @@ json_t *daemons_next(struct daemons *d, int timeout_ms, unsigned int *from);
  */
 json_t *daemons_states(const struct ctl *c, struct daemons *d);
 
+/**
+ * The same without waiting for those that do not answer: for one that answered the last time at
+ * most @p timeout_ms. Of such a daemon it is the last state that came, or at least its "pid" and an
+ * empty list of "nodes", with "silent": true.
+ */
+json_t *daemons_states_within(const struct ctl *c, struct daemons *d, int timeout_ms);
+
 /** Index of the daemon that runs a node; ends the program if none does. */
 unsigned int daemons_of_node(const struct ctl *c, struct daemons *d, const char *node);
 
-/** Index of the daemon with the node of a port such as "s0.0"; ends the program if none has it. */
+/**
+ * Index of the daemon with the node of a port such as "s0.0". Ends the program with a line if none
+ * has it; where one did not answer, that is the line, as it may be the one.
+ */
 unsigned int daemons_of_port(const struct ctl *c, struct daemons *d, const char *port);
 
 #endif /* DAEMONS_H */

@@ -22,6 +22,7 @@
 #define TOP_BARS_MAX 256
 #define TOP_DROPS 5 /* reasons at most */
 #define TOP_LEAST_LINES 8
+#define TOP_PATIENCE_MS 1000 /* with daemons that answered before */
 
 struct top_page {
 	const struct ctl *c;
@@ -75,9 +76,14 @@ top_draw_node(const struct top_page *p, const struct top_node *n, int y)
 	char links[16];
 
 	snprintf(links, sizeof(links), "%u/%u", n->up, n->all);
-	if (n->up != n->all)
+	if (n->up != n->all || n->is_silent)
 		attron(A_BOLD);
-	mvprintw(y, 0, "%-9.9s %-6.6s %7.7s", n->name, n->kind, links);
+	mvprintw(y, 0, "%-9.9s %-6.6s %7.7s", n->name, n->kind, n->is_silent ? "-" : links);
+	if (n->is_silent) {
+		printw("  weftd %u does not answer", n->daemon);
+		attroff(A_BOLD);
+		return;
+	}
 	top_put(n->in, 2, 8);
 	top_put(n->out, 2, 8);
 	top_put(n->resent_per_s, 0, 9);
@@ -132,9 +138,11 @@ top_draw(struct top_page *p)
 	}
 	if (p->first + (unsigned int)lines > m->n_nodes)
 		p->first = m->n_nodes > (unsigned int)lines ? m->n_nodes - (unsigned int)lines : 0;
-	mvprintw(0, 0, "fabric %s: %u node%s of %u daemon%s, each %g s%s", m->fabric, m->n_nodes,
-		m->n_nodes == 1 ? "" : "s", m->n_daemons, m->n_daemons == 1 ? "" : "s", p->period_s,
-		p->is_paused ? ", PAUSED" : "");
+	mvprintw(0, 0, "fabric %s: %u node%s of %u daemon%s, ", m->fabric, m->n_nodes,
+		m->n_nodes == 1 ? "" : "s", m->n_daemons, m->n_daemons == 1 ? "" : "s");
+	if (m->n_silent != 0)
+		printw("%u silent, ", m->n_silent);
+	printw("each %g s%s", p->period_s, p->is_paused ? ", PAUSED" : "");
 	mvprintw(0, COLS - (int)strlen(now), "%s", now);
 	attron(A_REVERSE);
 	mvprintw(1, 0, "%-*.*s", COLS, COLS,
@@ -151,11 +159,15 @@ top_draw(struct top_page *p)
 static void
 top_refresh(struct top_page *p, struct daemons *d)
 {
-	json_t *states = daemons_states(p->c, d);
+	json_t *states = daemons_states_within(p->c, d, TOP_PATIENCE_MS);
 
 	if (top_update(&p->model, states, p->c->opt.node) != 0)
 		ctl_fail(p->c, "out of memory");
 	json_decref(states);
+	if (p->model.n_nodes == 0 && p->model.n_silent != 0)
+		ctl_fail(p->c,
+			"%u of %u daemons do not answer, and no other has what is to be shown",
+			p->model.n_silent, p->model.n_daemons);
 	if (p->model.n_nodes == 0)
 		ctl_fail(p->c, "--node %s: no daemon of this user runs such a node",
 			p->c->opt.node == NULL ? "" : p->c->opt.node);
@@ -198,16 +210,22 @@ top_now(void)
 static void
 top_begin(struct top_page *p)
 {
-	const char *term = getenv("TERM");
+	const char *term = getenv("TERM") == NULL ? "" : getenv("TERM");
+	enum top_terminal kind;
 
 	setlocale(LC_CTYPE, "");
 	p->is_utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		ctl_fail(p->c,
 			"expected a terminal; weftctl show nodes --watch 1 prints tables anywhere");
-	if (newterm(NULL, stdout, stdin) == NULL)
-		ctl_fail(p->c, "TERM: expected a terminal that curses knows, got \"%s\"",
-			term == NULL ? "" : term);
+	kind = top_judge_terminal();
+	if (kind == TOP_TERMINAL_DUMB)
+		ctl_fail(p->c,
+			"TERM: expected a terminal whose cursor can be moved, got \"%s\"; "
+			"weftctl show nodes --watch 1 prints tables anywhere",
+			term);
+	if (kind == TOP_TERMINAL_UNKNOWN || newterm(NULL, stdout, stdin) == NULL)
+		ctl_fail(p->c, "TERM: expected a terminal that curses knows, got \"%s\"", term);
 	atexit(top_leave);
 	noecho();
 	cbreak();

@@ -24,6 +24,7 @@ struct top_node {
 	double seconds, resent, dropped;
 	unsigned int order; /* as the daemons have them */
 	bool is_there; /* in the newest state */
+	bool is_silent; /* its daemon does not answer: all else is of before */
 };
 
 struct top_drop {
@@ -40,12 +41,12 @@ struct top_model {
 	unsigned int n_drops;
 	double seconds; /* of the newest state */
 	char fabric[TOP_NAME];
-	unsigned int n_daemons;
+	unsigned int n_daemons, n_silent;
 };
 
 /**
- * Take in the states of all daemons. Drops stand with the most a second first, then with the
- * most of all; nodes as top_sort() says.
+ * Take in the states of all daemons, "silent" ones of before among them. Drops stand with the
+ * most a second first, then with the most of all; nodes as top_sort() says.
  *
  * @param node  only of this one; NULL: of all
  * @return 0, or -ENOMEM: then it is as before
@@ -56,6 +57,11 @@ int top_update(struct top_model *m, const json_t *states, const char *node);
 void top_sort(struct top_model *m, bool by_load);
 
 void top_free(struct top_model *m);
+
+enum top_terminal { TOP_TERMINAL_GOOD, TOP_TERMINAL_UNKNOWN, TOP_TERMINAL_DUMB };
+
+/** Whether $TERM is one with a page: whose cursor can be moved. */
+enum top_terminal top_judge_terminal(void);
 
 /**
  * The last samples of a node as a line of @p cols bars of 0 to 8 eighths, to the right; the highest

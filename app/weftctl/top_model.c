@@ -109,6 +109,13 @@ top_take_node(struct top_model *m, const json_t *state, const json_t *o, unsigne
 
 	if (n == NULL)
 		return -ENOMEM;
+	n->order = order;
+	n->is_there = true;
+	n->is_silent = json_is_true(json_object_get(state, "silent"));
+	if (n->is_silent) {
+		top_drops(m, json_object_get(o, "drops"));
+		return 0;
+	}
 	snprintf(n->kind, sizeof(n->kind), "%s", show_text(o, "kind"));
 	n->pid = (unsigned int)show_number(o, "pid");
 	n->in = show_number(flits, "last_in");
@@ -122,8 +129,6 @@ top_take_node(struct top_model *m, const json_t *state, const json_t *o, unsigne
 	n->resent = resent;
 	n->dropped = dropped;
 	n->seconds = seconds;
-	n->order = order;
-	n->is_there = true;
 	top_note(n, n->in + n->out);
 	return 0;
 }
@@ -138,10 +143,19 @@ top_compare_drops(const void *a, const void *b)
 	return (x->total < y->total) - (x->total > y->total);
 }
 
-/* Of all daemons together: by the clock of the first. */
+/* Of all daemons together: by the clock of the first that answers. */
 static void
-top_rate_drops(struct top_model *m, double seconds)
+top_rate_drops(struct top_model *m, const json_t *states)
 {
+	const json_t *state;
+	double seconds = m->seconds;
+	size_t k;
+
+	json_array_foreach(states, k, state) if (!json_is_true(json_object_get(state, "silent")))
+	{
+		seconds = show_number(state, "seconds");
+		break;
+	}
 	for (unsigned int i = 0; i < m->n_drops; i++) {
 		struct top_drop *d = &m->drop[i];
 
@@ -186,9 +200,14 @@ top_update(struct top_model *m, const json_t *states, const char *node)
 			return -ENOMEM;
 	}
 	m->n_daemons = (unsigned int)json_array_size(states);
-	snprintf(
-		m->fabric, sizeof(m->fabric), "%s", show_text(json_array_get(states, 0), "fabric"));
-	top_rate_drops(m, show_number(json_array_get(states, 0), "seconds"));
+	m->n_silent = 0;
+	json_array_foreach(states, i, state)
+	{
+		m->n_silent += json_is_true(json_object_get(state, "silent"));
+		if (json_object_get(state, "fabric") != NULL)
+			snprintf(m->fabric, sizeof(m->fabric), "%s", show_text(state, "fabric"));
+	}
+	top_rate_drops(m, states);
 	top_forget(m);
 	return 0;
 }

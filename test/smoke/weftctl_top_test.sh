@@ -43,6 +43,13 @@ for node in 'h0 +host +1/1' 's0 +switch +0/0' 'g0 +gfd +1/1'; do
 done
 wait_for 60 screen '^h0 +host +1/1 +[0-9.]+ +[0-9.]+ +0 +0 +[0-9.]+ +[0-9.e+]+ +[▁▂▃▄▅▆▇█]+$'
 same 'lines of a page' 24 "$(mux capture-pane -p -t top | wc -l)"
+# A daemon that stands still is seen to, and so is that it goes on.
+kill -STOP $daemon
+wait_for 20 screen "^h0 +host +- +weftd $daemon does not answer$"
+wait_for 20 screen '^fabric seen: 3 nodes of 1 daemon, 1 silent, '
+kill -CONT $daemon
+wait_for 20 screen '^h0 +host +1/1 '
+wait_for 20 screen '^h0 +host +1/1 +[0-9.]+ +[0-9.]+ +0 +0 '
 mux send-keys -t top p
 wait_for 20 screen 'PAUSED'
 mux send-keys -t top s
@@ -66,6 +73,9 @@ pkill -TERM -f "weftctl top --watch 0.2 --node g0" -P "$(mux display-message -p 
 wait_for 20 screen '^ended 0, ?$'
 begin TERM=nonesuch ASAN_OPTIONS=detect_leaks=0 "$app/weftctl" top # what curses forgets
 wait_for 20 screen 'ended 1, weftctl: TERM: expected a terminal that curses knows, got "nonesuch"'
+
+begin TERM=dumb "$app/weftctl" top
+wait_for 20 screen '^ended 1, weftctl: TERM: expected a terminal whose cursor can be'
 
 # The daemon goes: the last line stands on the terminal as it was.
 begin "$app/weftctl" top --watch 0.2
