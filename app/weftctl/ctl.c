@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <jansson.h>
+
 #include "cli.h"
 #include "json.h"
 #include "progress.h"
@@ -98,6 +100,21 @@ ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, u
 		cli_usage("%s %s: expected bytes within its %" PRIu64 ", got %" PRIu64
 			  " from offset %" PRIu64 " on",
 			c->verb, r->name, r->size, size, off);
+}
+
+struct json_t *
+ctl_json_text(const struct ctl *c, const char *what, const char *text)
+{
+	json_t *o = json_string(text);
+	char plain[80];
+	size_t n = 0;
+
+	if (o != NULL)
+		return o;
+	for (; n + 1 < sizeof(plain) && text[n] != '\0'; n++)
+		plain[n] = text[n] >= ' ' && text[n] <= '~' ? text[n] : '?';
+	plain[n] = '\0';
+	cli_usage("%s: %s: expected text in UTF-8, got \"%s\"", c->verb, what, plain);
 }
 
 void

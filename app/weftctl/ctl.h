@@ -14,6 +14,8 @@
 
 #include "weft.h"
 
+struct json_t;
+
 /** Tags of options: those that not every verb takes. */
 enum {
 	CTL_OUT = 1,
@@ -117,8 +119,10 @@ uint64_t ctl_bytes(const char *what, const char *text);
 /** cli_usage() unless so many bytes from that offset are within the region. */
 void ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, uint64_t size);
 
+/** A new string of JSON; cli_usage() if an operand or option is no UTF-8, as JSON has to be. */
+struct json_t *ctl_json_text(const struct ctl *c, const char *what, const char *text);
+
 /** Print an object as JSON and forget it. */
-struct json_t;
 void ctl_print_json(const struct ctl *c, struct json_t *o);
 
 int mem_list(struct ctl *c);

@@ -310,11 +310,14 @@ daemons_states_within(const struct ctl *c, struct daemons *d, int timeout_ms)
 	return list;
 }
 
-/* Index of the daemon that runs the node of @p len characters; d->n: none does. */
+/*
+ * Index of the daemon that runs the node of @p len characters; d->n: none does. Ends the program
+ * where none does and one did not answer: it may be the one.
+ */
 static unsigned int
-daemons_with_node(struct daemons *d, const char *node, size_t len)
+daemons_with_node(const struct ctl *c, struct daemons *d, const char *node, size_t len)
 {
-	char err[512];
+	char err[512], silent[512] = "";
 	unsigned int i;
 
 	for (i = 0; i < d->n; i++) {
@@ -326,17 +329,21 @@ daemons_with_node(struct daemons *d, const char *node, size_t len)
 		json_array_foreach(json_object_get(hello, "nodes"), k, name) is_it =
 			is_it || (json_string_length(name) == len &&
 					 strncmp(json_string_value(name), node, len) == 0);
+		if (hello == NULL)
+			memcpy(silent, err, sizeof(silent));
 		json_decref(hello);
 		if (is_it)
-			break;
+			return i;
 	}
+	if (silent[0] != '\0')
+		ctl_fail(c, "%s", silent);
 	return i;
 }
 
 unsigned int
 daemons_of_node(const struct ctl *c, struct daemons *d, const char *node)
 {
-	const unsigned int i = daemons_with_node(d, node, strlen(node));
+	const unsigned int i = daemons_with_node(c, d, node, strlen(node));
 
 	if (i < d->n)
 		return i;
@@ -349,7 +356,7 @@ daemons_of_port(const struct ctl *c, struct daemons *d, const char *port)
 {
 	const char *dot = strrchr(port, '.');
 	const unsigned int i =
-		dot == NULL ? d->n : daemons_with_node(d, port, (size_t)(dot - port));
+		dot == NULL ? d->n : daemons_with_node(c, d, port, (size_t)(dot - port));
 
 	if (i < d->n)
 		return i;

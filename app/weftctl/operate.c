@@ -81,7 +81,7 @@ operate_log(struct ctl *c)
 	json_t *answers = json_array(), *request = daemons_request("log");
 	bool is_good;
 
-	json_object_set_new(request, "level", json_string(c->operand[0]));
+	json_object_set_new(request, "level", ctl_json_text(c, "LEVEL", c->operand[0]));
 	is_good = operate_all(c, request, answers);
 	return operate_print(c, columns, WEFT_ARRAY_SIZE(columns), answers, is_good);
 }
@@ -123,8 +123,8 @@ operate_capture_start(struct ctl *c)
 	if (snprintf(path, sizeof(path), "%s%s%s", folder, folder[0] == '\0' ? "" : "/",
 		    c->operand[1]) >= (int)sizeof(path))
 		cli_usage("%s: expected a shorter path", c->verb);
-	json_object_set_new(request, "port", json_string(c->operand[0]));
-	json_object_set_new(request, "file", json_string(path));
+	json_object_set_new(request, "port", ctl_json_text(c, "PORT", c->operand[0]));
+	json_object_set_new(request, "file", ctl_json_text(c, "FILE", path));
 	if (c->opt.limit != 0)
 		json_object_set_new(request, "limit", json_integer((json_int_t)c->opt.limit));
 	return operate_capture(c, request, columns, WEFT_ARRAY_SIZE(columns));
@@ -141,7 +141,7 @@ operate_capture_stop(struct ctl *c)
 	};
 	json_t *request = daemons_request("capture_stop");
 
-	json_object_set_new(request, "port", json_string(c->operand[0]));
+	json_object_set_new(request, "port", ctl_json_text(c, "PORT", c->operand[0]));
 	return operate_capture(c, request, columns, WEFT_ARRAY_SIZE(columns));
 }
 

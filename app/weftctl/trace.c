@@ -136,10 +136,10 @@ trace_request(const struct ctl *c)
 {
 	json_t *request = daemons_request("trace_start");
 
-	json_object_set_new(request, "port", json_string(c->operand[0]));
+	json_object_set_new(request, "port", ctl_json_text(c, "PORT", c->operand[0]));
 	json_object_set_new(request, "count", json_integer(c->opt.count));
 	if (c->opt.kind != NULL)
-		json_object_set_new(request, "kind", json_string(c->opt.kind));
+		json_object_set_new(request, "kind", ctl_json_text(c, "--kind", c->opt.kind));
 	if (c->opt.pid != CTL_NO_PID)
 		json_object_set_new(request, "pid", json_integer(c->opt.pid));
 	return request;

@@ -188,6 +188,9 @@ refuses 'kind: expected control, flits,' "$app/weftctl" trace s0.0 --kind nonesu
 refuses 'expected a port of a node that runs here' "$app/weftctl" trace s0.9
 misused 'such as s0.0' "$app/weftctl" trace nonesuch.0
 misused '--pid: expected' "$app/weftctl" trace s0.0 --pid 4096
+misused 'trace: PORT: expected text in UTF-8, got "s0.0?"' "$app/weftctl" trace $'s0.0\xff'
+misused 'capture start: FILE: expected text in UTF-8' "$app/weftctl" capture start s0.0 $'\xff'
+refuses 'trace h1.0: expected 2 frames, got 0 before the time of --seconds was over' "$app/weftctl" trace h1.0 --kind almp --count 2 --seconds 0.2
 # Who went away takes the trace along; a second one is refused meanwhile.
 "$app/weftctl" trace h1.0 --count 100000 --kind almp >/dev/null &
 tracer=$!
@@ -196,6 +199,11 @@ wait_for 60 busy
 kill -TERM $tracer
 wait $tracer || die "a trace that was stopped ended with $?"
 ctl trace h1.0 --count 1 >/dev/null
+
+# A daemon that stands still is named, not the port that it may have.
+kill -STOP "$a"
+refuses "weftd $a ended, or did not answer in 5 s" "$app/weftctl" capture start h1.0 c.pcapng
+kill -CONT "$a"
 
 # Levels: what is detail is printed from now on, and only then.
 same 'the level before' info "$(ctl log level detail --daemon "$a" --json | json /dev/stdin 'o[0]["before"]')"
