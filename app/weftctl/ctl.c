@@ -20,6 +20,8 @@
 #include "reach.h"
 #include "words.h"
 
+#define CTL_BENCH_SECONDS 2.0
+
 void
 ctl_fail(const struct ctl *c, const char *fmt, ...)
 {
@@ -91,6 +93,12 @@ ctl_bytes(const char *what, const char *text)
 		cli_usage("%s: expected bytes such as 4096, 0x1000, 64K, 1M, 2G or 1T, got \"%s\"",
 			what, text);
 	return v;
+}
+
+double
+ctl_bench_seconds(const struct ctl *c)
+{
+	return c->opt.seconds > 0 ? c->opt.seconds : CTL_BENCH_SECONDS;
 }
 
 void

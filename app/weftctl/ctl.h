@@ -54,7 +54,7 @@ struct ctl_options {
 	uint64_t size; /* bytes of an operation, or of memory */
 	const char *size_text; /* as it was given; NULL: it was not */
 	uint32_t bench_depth;
-	double bench_seconds;
+	double seconds; /* 0: not given */
 	enum ctl_bench_op bench_op;
 	uint32_t daemon; /* number of its process; 0: all */
 	uint32_t cci_claim; /* PID; 0: no */
@@ -115,6 +115,9 @@ void ctl_open(struct ctl *c, const char *name, int flags, struct ctl_region *r);
 
 /** Bytes of an operand; cli_usage() if it is no such number. */
 uint64_t ctl_bytes(const char *what, const char *text);
+
+/** How long a benchmark is to take. */
+double ctl_bench_seconds(const struct ctl *c);
 
 /** cli_usage() unless so many bytes from that offset are within the region. */
 void ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t off, uint64_t size);

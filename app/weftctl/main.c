@@ -121,8 +121,10 @@ static const struct cli_option options[] = {
 		CLI_OWN(main_read_size), .tags = CTL_BENCH | CTL_FM_MEM },
 	{ "depth", "N", "32", "operations under way at a time, 1 to 4096",
 		CLI_NUMBER(bench_depth, 1, 4096), .tags = CTL_BENCH },
-	{ "seconds", "S", "2", "how long, 0.01 to 3600",
-		CLI_REAL(bench_seconds, 0.01, 3600, "seconds of 0.01 to 3600"), .tags = CTL_BENCH },
+	{ "seconds", "S", NULL,
+		"how long, 0.01 to 3600 (2); trace: wait so long for its frames (for ever)",
+		CLI_REAL(seconds, 0.01, 3600, "seconds of 0.01 to 3600"),
+		.tags = CTL_BENCH | CTL_TRACE },
 	{ "ways", NULL, NULL,
 		"reads by each way in, beside pipes, TCP and memcpy of this machine, in place of "
 		"--op, --size and --depth",

@@ -100,7 +100,7 @@ static void
 bench_run(struct bench *b)
 {
 	const uint64_t begun = reach_now_ns();
-	const uint64_t end = begun + (uint64_t)(b->c->opt.bench_seconds * 1e9);
+	const uint64_t end = begun + (uint64_t)(ctl_bench_seconds(b->c) * 1e9);
 
 	do {
 		bench_prepare(b);

@@ -312,7 +312,7 @@ mem_ways(struct ctl *c)
 	static struct ways y;
 
 	y.c = c;
-	y.seconds = c->opt.bench_seconds * SHARE;
+	y.seconds = ctl_bench_seconds(c) * SHARE;
 	ctl_attach(c, NULL);
 	ctl_open(c, c->operand[0], WEFT_READ, &y.r);
 	ctl_judge_range(c, &y.r, 0, BLOCK);

@@ -11,6 +11,7 @@
 #include "cli.h"
 #include "ctl.h"
 #include "daemons.h"
+#include "reach.h"
 #include "weft_base.h"
 
 #define TRACE_WAIT_MS 500
@@ -145,16 +146,48 @@ trace_request(const struct ctl *c)
 	return request;
 }
 
+/* What came of a trace so far. */
+struct trace_came {
+	unsigned int n; /* frames */
+	json_int_t missed;
+	bool is_over;
+};
+
+/* Frames, until all have come, or the time is over, or a signal or the end of the daemon came. */
+static void
+trace_follow(
+	const struct ctl *c, struct daemons *d, const struct daemons_one *one, struct trace_came *t)
+{
+	const uint64_t limit = (uint64_t)(c->opt.seconds * 1e9), from_ns = reach_now_ns();
+	uint64_t ns = 0;
+	unsigned int from;
+
+	while (!t->is_over && !one->has_ended && !cli_is_stopped() && !ferror(stdout) &&
+		(limit == 0 || ns < limit)) {
+		const uint64_t left_ms = limit == 0 ? TRACE_WAIT_MS : (limit - ns) / 1000000 + 1;
+		json_t *line = daemons_next(
+			d, left_ms < TRACE_WAIT_MS ? (int)left_ms : TRACE_WAIT_MS, &from);
+
+		if (json_object_get(line, "trace") != NULL) {
+			trace_print(c, json_object_get(line, "trace"));
+			t->n++;
+		}
+		t->is_over = json_object_get(line, "trace_end") != NULL;
+		t->missed = trace_number(json_object_get(line, "trace_end"), "missed");
+		fflush(stdout);
+		json_decref(line);
+		ns = reach_now_ns() - from_ns;
+	}
+}
+
 int
 trace_run(struct ctl *c)
 {
 	struct daemons d;
 	struct daemons_one *one;
+	struct trace_came t = { 0 };
 	char err[512];
-	json_t *answer, *line;
-	json_int_t missed = 0;
-	bool is_over = false;
-	unsigned int from;
+	json_t *answer;
 
 	daemons_open(c, &d);
 	one = &d.one[daemons_of_port(c, &d, c->operand[0])];
@@ -163,20 +196,16 @@ trace_run(struct ctl *c)
 	if (answer == NULL)
 		ctl_fail(c, "%s", err);
 	json_decref(answer);
-	while (!is_over && !one->has_ended && !cli_is_stopped() && !ferror(stdout)) {
-		line = daemons_next(&d, TRACE_WAIT_MS, &from);
-		if (json_object_get(line, "trace") != NULL)
-			trace_print(c, json_object_get(line, "trace"));
-		is_over = json_object_get(line, "trace_end") != NULL;
-		missed = trace_number(json_object_get(line, "trace_end"), "missed");
-		fflush(stdout);
-		json_decref(line);
-	}
+	trace_follow(c, &d, one, &t);
 	if (one->has_ended)
 		ctl_fail(c, "%s %s: weftd %d ended", c->verb, c->operand[0], one->pid);
 	daemons_close(&d);
-	if (missed != 0 && !c->opt.is_json)
+	if (!t.is_over && !ferror(stdout))
+		ctl_fail(c, "%s %s: expected %u frames, got %u before %s", c->verb, c->operand[0],
+			c->opt.count, t.n,
+			cli_is_stopped() ? "a signal came" : "the time of --seconds was over");
+	if (t.missed != 0 && !c->opt.is_json)
 		cli_warn("%s: %" JSON_INTEGER_FORMAT " other frames came too fast to be traced",
-			c->operand[0], missed);
+			c->operand[0], t.missed);
 	return EXIT_SUCCESS;
 }

@@ -115,15 +115,19 @@ static void operate_close(struct operator* o)
 	*o = (struct operator){ .fd = -1 };
 }
 
-/* The socket is of mode 0600; who came by another way, such as a passed descriptor, is refused. */
-static bool
-operate_is_ours(int fd)
+/*
+ * The socket is of mode 0600; who came by another way, such as a passed descriptor, is refused. Its
+ * process, 0 if it is of another namespace; or -1.
+ */
+static int
+operate_who(int fd)
 {
 	struct ucred who = { 0 };
 	socklen_t len = sizeof(who);
 
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
-	       (who.uid == geteuid() || who.uid == 0);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0)
+		return -1;
+	return who.uid == geteuid() || who.uid == 0 ? who.pid : -1;
 }
 
 static void
@@ -133,11 +137,12 @@ operate_accept(double seconds)
 
 	while ((fd = accept4(operate.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		struct operator* o = NULL;
+		const int pid = operate_who(fd);
 
 		for (unsigned int i = 0; o == NULL && i < OPERATORS; i++)
 			if (operate.who[i].fd < 0)
 				o = &operate.who[i];
-		if (o == NULL || !operate_is_ours(fd)) {
+		if (o == NULL || pid < 0) {
 			static const char full[] = "{\"v\": 1, \"ok\": false, \"error\": \"as many "
 						   "operators are connected as may be\"}\n";
 			const ssize_t n = o != NULL ? 0 : write(fd, full, sizeof(full) - 1);
@@ -147,6 +152,7 @@ operate_accept(double seconds)
 			continue;
 		}
 		o->fd = fd;
+		o->streams.pid = pid;
 		o->heard = seconds;
 	}
 }

@@ -26,8 +26,9 @@ void operate_maintain(struct daemon *d, double seconds);
 /** Tell all who are connected that the run ends, and take the socket away. */
 void operate_fini(void);
 
-/** What a connection is sent without a request for each line. */
+/** Whose a connection is, and what it is sent without a request for each line. */
 struct operate_streams {
+	int pid; /* of its process; 0: not of this machine's, or not known */
 	bool follows; /* events */
 	struct trace_run *trace; /* NULL: none */
 };

@@ -166,8 +166,8 @@ operate_trace_start(struct operate_call *c)
 		return operate_refuse(c, "count", "a number of 1 to 100000");
 	c->streams->trace = trace_start(c->d, port, kind,
 		pid == NULL ? WEFT_TRACE_ANY : (int)json_integer_value(pid),
-		count == NULL ? 1 : (unsigned int)json_integer_value(count), c->err,
-		sizeof(c->err));
+		count == NULL ? 1 : (unsigned int)json_integer_value(count), c->streams->pid,
+		c->err, sizeof(c->err));
 	return c->streams->trace == NULL ? NULL : json_pack("{s:s}", "port", port);
 }
 

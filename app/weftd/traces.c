@@ -19,11 +19,15 @@
 
 struct trace_run {
 	struct node *n;
+	int who; /* process that asked for it; 0: not known */
 	char port[WEFT_PORT_NAME_MAX];
 	unsigned int left; /* frames */
 	bool is_over;
 	struct weft_trace *side[2]; /* of n->rx and n->tx; NULL: no such pipeline */
+	struct trace_run *next; /* of those that are under way */
 };
+
+static struct trace_run *traces;
 
 static const struct {
 	const char *word;
@@ -75,6 +79,21 @@ trace_is_sealed(const struct daemon *d)
 	return d->topo->ide.mode != WEFT_IDE_OFF;
 }
 
+/* Who traces a node, for an operator. */
+static const char *
+trace_who(const struct node *n, char *text, size_t len)
+{
+	const struct trace_run *r = traces;
+
+	while (r != NULL && r->n != n)
+		r = r->next;
+	if (r == NULL || r->who == 0)
+		snprintf(text, len, "another");
+	else
+		snprintf(text, len, "process %d", r->who);
+	return text;
+}
+
 static int
 trace_judge(const struct daemon *d, const struct node *n, const char *port,
 	struct weft_trace_cfg *cfg, const char *kind, char *err, size_t err_len)
@@ -93,14 +112,14 @@ trace_judge(const struct daemon *d, const struct node *n, const char *port,
 			"encrypted on the wire",
 			kind);
 	if (weft_pipe_is_traced(n->rx))
-		return weft_errorf(err, err_len, -EBUSY, "node %s: it is being traced by another",
-			n->topo->name);
+		return weft_errorf(err, err_len, -EBUSY, "node %s: it is being traced by %s",
+			n->topo->name, trace_who(n, words, sizeof(words)));
 	return 0;
 }
 
 struct trace_run *
 trace_start(struct daemon *d, const char *port, const char *kind, int pid, unsigned int count,
-	char *err, size_t err_len)
+	int who, char *err, size_t err_len)
 {
 	uint16_t number = 0;
 	struct node *n = ports_find(d, port, strlen(port), &number);
@@ -117,7 +136,7 @@ trace_start(struct daemon *d, const char *port, const char *kind, int pid, unsig
 	r = calloc(1, sizeof(*r));
 	if (r == NULL)
 		goto no_memory;
-	*r = (struct trace_run){ .n = n, .left = count };
+	*r = (struct trace_run){ .n = n, .who = who, .left = count };
 	snprintf(r->port, sizeof(r->port), "%s", port);
 	if (n->tx == NULL)
 		cfg.out_port = number; /* frames that leave pass the one pipeline that there is */
@@ -131,6 +150,8 @@ trace_start(struct daemon *d, const char *port, const char *kind, int pid, unsig
 	weft_pipe_trace(n->rx, r->side[0]);
 	if (n->tx != NULL)
 		weft_pipe_trace(n->tx, r->side[1]);
+	r->next = traces;
+	traces = r;
 	return r;
 
 no_memory:
@@ -202,8 +223,13 @@ trace_is_over(const struct trace_run *r)
 void
 trace_stop(struct trace_run *r)
 {
+	struct trace_run **at = &traces;
+
 	if (r == NULL)
 		return;
+	while (*at != r)
+		at = &(*at)->next;
+	*at = r->next;
 	weft_pipe_trace(r->n->rx, NULL);
 	if (r->n->tx != NULL)
 		weft_pipe_trace(r->n->tx, NULL);

@@ -20,10 +20,11 @@ struct trace_run;
  * @param kind   a word of traces_kinds(), or NULL: all
  * @param pid    SPID or DPID of the frames, or WEFT_TRACE_ANY
  * @param count  frames, 1 or more
+ * @param who    process that asks, for what another is told; 0: not known
  * @return the trace; NULL with a line
  */
 struct trace_run *trace_start(struct daemon *d, const char *port, const char *kind, int pid,
-	unsigned int count, char *err, size_t err_len);
+	unsigned int count, int who, char *err, size_t err_len);
 
 /**
  * The next line for its operator, a new object: a frame, and once all have come, the end. NULL:
