@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "cli.h"
+#include "event.h"
 
 #define POLL_NS 50000 /* for hosts that let open requests end */
 
@@ -218,8 +219,12 @@ update_run(struct daemon *d, char *err, size_t err_len)
 	if (rc != 0)
 		snprintf(err, err_len, "%s", e.text);
 	if (rc == -EINVAL) {
-		d->updates_refused++;
-		cli_warn("tables: not changed: %s", e.text);
+		char which[32];
+
+		/* Each is said, however soon it comes after another. */
+		snprintf(which, sizeof(which), "reload %u", (unsigned int)++d->updates_refused);
+		event_put(EVENT_RELOAD_REFUSED, d->node[0].topo->name, which, 1,
+			"tables: not changed: %s", e.text);
 	}
 	return rc;
 }

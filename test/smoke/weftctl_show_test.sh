@@ -275,6 +275,7 @@ echo 'nodes: nonesuch' >lab.yaml
 status=0
 ctl reload >out 2>err || status=$?
 same 'a file that is refused' '1 2' "$status $(grep -c "^weftctl: weftd [0-9]*: lab.yaml:1" err)"
+same 'events of it' 2 "$(ctl events --json | grep -c '"kind": *"reload_refused".*lab.yaml:1')"
 same 'routing in force' updown "$(ctl show fabric --json | json /dev/stdin 'o[0]["routing"]')"
 
 # Another machine, by whatever ssh is: words arrive as they were.
