@@ -6,7 +6,7 @@
 # To build and run. xz-utils unpacks the headers for DPDK drivers.
 WEFT_BUILD_PACKAGES="gcc libc6-dev meson ninja-build pkg-config python3 xz-utils dpdk libdpdk-dev
 libisal-dev libipsec-mb-dev libnuma-dev libyaml-dev libjansson-dev libmicrohttpd-dev libssl-dev iproute2
-libfuse3-dev fuse3 libsqlite3-dev libncurses-dev libcurl4-openssl-dev systemtap-sdt-dev"
+libfuse3-dev fuse3 libsqlite3-dev libncurses-dev libedit-dev libcurl4-openssl-dev systemtap-sdt-dev"
 
 # To run every test, beyond that.
 WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev clang-format-14 libcmocka-dev libpcap-dev python3-numpy

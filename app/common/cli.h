@@ -107,6 +107,9 @@ struct cli_program {
 void cli_help(const struct cli_program *p);
 void cli_help_table(const struct cli_program *p);
 
+/** Of --help the lines of options with one of @p tags, and of those without any. */
+void cli_help_options(const struct cli_program *p, uint32_t tags);
+
 /** What --help may be asked for: "table". */
 extern const char *const cli_help_words[];
 

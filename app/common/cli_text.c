@@ -110,6 +110,17 @@ text_help_option(const struct cli_option *o)
 }
 
 void
+cli_help_options(const struct cli_program *p, uint32_t tags)
+{
+	for (unsigned int i = 0; i < p->n_options; i++) {
+		const struct cli_option *o = &p->option[i];
+
+		if (o->kind != CLI_KIND_SECTION && (o->tags == 0 || (o->tags & tags) != 0))
+			text_help_option(o);
+	}
+}
+
+void
 cli_help(const struct cli_program *p)
 {
 	printf("usage: %s %s\n\n", p->name, p->synopsis);

@@ -86,6 +86,28 @@ struct ctl {
 	void (*leave)(void); /* what gives the terminal back before a last line; NULL: nothing */
 };
 
+/** A verb: what the first words of a command are. */
+struct ctl_verb {
+	const char *subject, *name; /* name "": the subject is all */
+	const char *operands; /* a word each; one that may be left out in brackets, the last */
+	const char *does;
+	uint32_t tags; /* of the options that it takes, beside those that all do */
+	int failure; /* exit status of what cannot be done; 0: EXIT_FAILURE */
+	int (*run)(struct ctl *c);
+};
+
+extern const struct ctl_verb ctl_verbs[];
+extern const unsigned int ctl_n_verbs;
+
+struct cli_program;
+extern const struct cli_program ctl_program;
+
+/** Run one command, and end the program. */
+void ctl_command(int argc, char **argv) __attribute__((noreturn));
+
+/** The forms of verbs, and options of those whose first words these are. False: there are none. */
+bool ctl_help(int n_words, char *const *words);
+
 /** A region that is open. */
 struct ctl_region {
 	struct weft_region *r;
@@ -161,6 +183,9 @@ int fm_history(struct ctl *c);
 int fm_drain(struct ctl *c);
 int fm_undrain(struct ctl *c);
 int fm_mem(struct ctl *c);
+
+/** What fm show takes; ends with NULL. */
+const char *const *fm_words(void);
 
 /* A component of this user's daemons. */
 int cci_run(struct ctl *c);

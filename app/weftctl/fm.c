@@ -125,6 +125,16 @@ static const struct fm_noun {
 	{ "events", fm_events, WEFT_ARRAY_SIZE(fm_events) },
 };
 
+const char *const *
+fm_words(void)
+{
+	static const char *words[WEFT_ARRAY_SIZE(fm_nouns) + 1];
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(fm_nouns); i++)
+		words[i] = fm_nouns[i].word;
+	return words;
+}
+
 static int
 fm_connect(const struct ctl *c)
 {

@@ -19,20 +19,12 @@
 #include "cli.h"
 #include "ctl.h"
 #include "reach.h"
+#include "shell.h"
 #include "show.h"
 #include "weft_base.h"
 #include "words.h"
 
-struct ctl_verb {
-	const char *subject, *name; /* name "": the subject is all */
-	const char *operands; /* a word each */
-	const char *does;
-	uint32_t tags; /* of the options that it takes, beside those that all do */
-	int failure; /* exit status of what cannot be done; 0: EXIT_FAILURE */
-	int (*run)(struct ctl *c);
-};
-
-static const struct ctl_verb verbs[] = {
+const struct ctl_verb ctl_verbs[] = {
 	{ "mem", "list", "", "what this host may reach", CTL_JSON, .run = mem_list },
 	{ "mem", "read", "REGION OFFSET SIZE", "show bytes, as hexdump -C does", CTL_OUT | CTL_JSON,
 		.run = mem_read },
@@ -79,6 +71,8 @@ static const struct ctl_verb verbs[] = {
 	{ "cci", "", "NODE OPCODE [PAYLOAD]", "send a CCI request to a switch or GFD",
 		CTL_CCI | CTL_JSON, .run = cci_run },
 };
+
+const unsigned int ctl_n_verbs = WEFT_ARRAY_SIZE(ctl_verbs);
 
 static void
 main_read_size(const char *option, char *text, void *to)
@@ -188,14 +182,15 @@ static const struct cli_option options[] = {
 };
 
 static char verb_lines[8192];
-static const char *verb_words[2 * WEFT_ARRAY_SIZE(verbs) + 16];
+static const char *verb_words[2 * WEFT_ARRAY_SIZE(ctl_verbs) + 16];
 
-static const struct cli_program program = {
+const struct cli_program ctl_program = {
 	.name = "weftctl",
-	.synopsis = "VERB [operands] [options]",
+	.synopsis = "[VERB [operands] [options]]",
 	.does = "Look at fabrics and their daemons, and at memory through a host of a daemon on "
 		"this "
-		"machine; change them, measure them.",
+		"machine; change them, measure them. Without a verb: by a prompt with completion, "
+		"or line by line from standard input.",
 	.details = verb_lines,
 	.status = "the fabric, the daemon or an output refuses, or if mem cmp finds a difference "
 		  "(which ends with 2 if it cannot compare), or if "
@@ -207,7 +202,9 @@ static const struct cli_program program = {
 		    "  weftctl show nodes --watch 1\n"
 		    "  weftctl top\n"
 		    "  weftctl events --follow\n"
-		    "  weftctl doctor --topology lab.yaml\n",
+		    "  weftctl doctor --topology lab.yaml\n"
+		    "  weftctl\n"
+		    "  weftctl <commands\n",
 	CLI_OPTIONS(options),
 	.operands = verb_words,
 };
@@ -221,20 +218,27 @@ main_has_word(const char *word, size_t n)
 	return false;
 }
 
+/* "mem read REGION OFFSET SIZE" */
+static const char *
+main_form(const struct ctl_verb *v, char *form, size_t len)
+{
+	snprintf(form, len, "%s%s%s %s", v->subject, v->name[0] != '\0' ? " " : "", v->name,
+		v->operands);
+	return form;
+}
+
 /* What --help and completion say of verbs comes from their rows. */
 static void
 main_describe_verbs(void)
 {
 	size_t used = 0, n = 0;
 
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(verbs); i++) {
-		const struct ctl_verb *v = &verbs[i];
+	for (size_t i = 0; i < ctl_n_verbs; i++) {
+		const struct ctl_verb *v = &ctl_verbs[i];
 		char form[64];
 
-		snprintf(form, sizeof(form), "%s%s%s %s", v->subject, v->name[0] != '\0' ? " " : "",
-			v->name, v->operands);
-		used += (size_t)snprintf(
-			verb_lines + used, sizeof(verb_lines) - used, "  %-34s%s\n", form, v->does);
+		used += (size_t)snprintf(verb_lines + used, sizeof(verb_lines) - used,
+			"  %-34s%s\n", main_form(v, form, sizeof(form)), v->does);
 		if (!main_has_word(v->subject, n))
 			verb_words[n++] = v->subject;
 		if (v->name[0] != '\0' && !main_has_word(v->name, n))
@@ -261,8 +265,8 @@ main_find_verb(int argc, char **argv)
 	char list[512] = "";
 	size_t used = 0;
 
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(verbs); i++) {
-		const struct ctl_verb *v = &verbs[i];
+	for (size_t i = 0; i < ctl_n_verbs; i++) {
+		const struct ctl_verb *v = &ctl_verbs[i];
 
 		if (subject != NULL && strcmp(v->subject, subject) == 0 &&
 			(v->name[0] == '\0' || (name != NULL && strcmp(v->name, name) == 0)))
@@ -295,13 +299,35 @@ main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given
 	if (n_operands < least || n_operands > most)
 		cli_usage("%s: expected %s, got %d operands", c->verb,
 			v->operands[0] != '\0' ? v->operands : "no operands", n_operands);
-	for (unsigned int i = 0; i < program.n_options; i++)
+	for (unsigned int i = 0; i < ctl_program.n_options; i++)
 		if ((given & WEFT_BIT64(i)) != 0 && options[i].tags != 0 &&
 			(options[i].tags & v->tags) == 0)
 			cli_usage("--%s: expected an option of %s, got one of others; --help says "
 				  "of which",
 				options[i].name, c->verb);
 	reach_judge(c->opt.node, c->opt.socket);
+}
+
+bool
+ctl_help(int n_words, char *const *words)
+{
+	uint32_t tags = 0;
+	bool is_any = false;
+
+	for (size_t i = 0; i < ctl_n_verbs; i++) {
+		const struct ctl_verb *v = &ctl_verbs[i];
+		char form[64];
+
+		if (strcmp(words[0], v->subject) != 0 ||
+			(n_words > 1 && v->name[0] != '\0' && strcmp(words[1], v->name) != 0))
+			continue;
+		printf("  %-34s%s\n", main_form(v, form, sizeof(form)), v->does);
+		tags |= v->tags;
+		is_any = true;
+	}
+	if (is_any)
+		cli_help_options(&ctl_program, tags);
+	return is_any;
 }
 
 /* Parsing sorts argv, and another machine wants it as it was. */
@@ -316,8 +342,8 @@ main_copy(int argc, char **argv)
 	return copy;
 }
 
-int
-main(int argc, char **argv)
+void
+ctl_command(int argc, char **argv)
 {
 	static struct ctl c;
 	const struct ctl_verb *v;
@@ -326,11 +352,8 @@ main(int argc, char **argv)
 	uint64_t given;
 	int status;
 
-	/* That a reader of ours has gone is an error of a write. */
-	signal(SIGPIPE, SIG_IGN);
-	main_describe_verbs();
 	c.opt.pid = CTL_NO_PID;
-	given = cli_parse(&program, &c.opt, argc, argv);
+	given = cli_parse(&ctl_program, &c.opt, argc, argv);
 	v = main_find_verb(argc, argv);
 	n_words = v->name[0] != '\0' ? 2 : 1;
 	snprintf(verb, sizeof(verb), "%s%s%s", v->subject, n_words == 2 ? " " : "", v->name);
@@ -343,4 +366,15 @@ main(int argc, char **argv)
 	status = v->run(&c);
 	weft_detach(c.w);
 	cli_exit(status);
+}
+
+int
+main(int argc, char **argv)
+{
+	/* That a reader of ours has gone is an error of a write. */
+	signal(SIGPIPE, SIG_IGN);
+	main_describe_verbs();
+	if (argc > 1)
+		ctl_command(argc, argv);
+	return shell_run();
 }

@@ -269,8 +269,38 @@ mem dump g0 big 2>err
 cmp mem big || die "mem dump of 80 MiB has other bytes"
 fresh
 
+# Without a verb: commands from standard input, a line each, up to the first that fails.
+lines() { # TEXT: as commands; what they print is in out and err
+	got=0
+	printf "$1" | timeout 60 "$ctl" >out 2>err || got=$?
+}
+lines '# a remark\n\nmem fill g0 0 2 0x41\n \tmem read "g0" 0 '"'2'"'\nmem cmp g0 0 other\nmem fill g0 0 64 0'
+same "status of the command that failed" 1 $got
+same "commands before it were done" '00000000  41 41' "$(head -c 15 out)"
+same "commands after it were not" 4141 "$(head -c 2 mem | od -An -tx1 | tr -d ' ')"
+fresh
+lines 'mem list\nexit\nmem nonesuch\n'
+same "commands up to exit" "0 3" "$got $(wc -l <out)"
+lines 'help\nhelp mem dump\n'
+grep -qE '^  mem dump REGION FILE +the whole region' out || die "help: $(cat out)"
+cannot() { # TEXT WANT: status 2 and that one line
+	lines "$1"
+	same "status of $1" "2 1" "$got $(wc -l <err)"
+	grep -qF -- "$2" err || die "$1 does not say \"$2\" but: $(cat err)"
+}
+cannot 'mem list\nmem read g0 0' 'weftctl: line 2: mem read: expected REGION OFFSET SIZE, got 2'
+cannot 'mem read "g0 0 1' 'line 1: expected each quote to end in its line'
+cannot 'mem list \0 x' 'line 1: expected text, got a byte of 0'
+cannot 'mem write g0 0\n' 'line 1: mem write standard input: Bad file descriptor'
+cannot 'mem list --nonesuch' "line 1: unrecognized option '--nonesuch'"
+cannot 'help nonesuch' 'help: expected the first words of a command'
+misused 'standard input: Bad file descriptor' bash -c "exec $ctl <&-"
+misused 'standard input: Is a directory' bash -c "exec $ctl <."
+"$ctl" </dev/null || die "no commands are no success"
+cmp mem data || die "what is no command wrote"
+
 # What makes no sense: status 2, and nothing is written
-misused 'expected one of mem list, mem read' "$ctl"
+misused 'expected one of mem list, mem read' "$ctl" --
 misused 'got "mem"' "$ctl" mem
 misused 'got "mem peek"' "$ctl" mem peek
 misused 'got "memory list"' "$ctl" memory list

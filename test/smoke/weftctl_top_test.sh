@@ -65,6 +65,57 @@ wait_for 20 screen '^q quit'
 mux send-keys -t top q
 wait_for 20 screen '^ended 0, ?$'
 
+# A prompt: completion by the daemons, the status of what failed, Ctrl-C, and a history.
+keys() { mux send-keys -t top "$@"; }
+last() { mux capture-pane -p -t top | grep . | tail -n 1; }
+is_last() { [ "$(last)" = "$1" ]; }
+ready() { wait_for 20 is_last "weftctl${1:+ [$1]}>"; }
+begin ASAN_OPTIONS=detect_leaks=0 XDG_STATE_HOME="$work/state" "$app/weftctl" # what editline forgets
+ready
+keys 'sho' Tab
+wait_for 20 is_last 'weftctl> show'
+keys 'rou' Tab '--no' Tab 'h' Tab Enter
+wait_for 20 screen '^h0 +g0 +0x200 +0$'
+ready
+keys 'trace s' Tab
+wait_for 20 is_last 'weftctl> trace s0.'
+keys Tab
+wait_for 20 screen '^s0\.0 +s0\.1$'
+keys C-c
+wait_for 20 screen '^weftctl> trace s0\.\^C$'
+ready
+keys 'mem read g' Tab '0 1' Enter
+wait_for 20 screen '^weftctl> mem read g0 0 1$'
+wait_for 20 screen '^00000001$'
+ready
+keys 'capture stop s0.0' Enter
+ready 1
+keys 'log level de' Tab Enter
+wait_for 20 screen '^weftctl \[1\]> log level detail$'
+ready
+keys 'events --follow' Enter
+wait_for 20 screen 'session with h0 is up$'
+keys C-c
+ready
+keys 'help fm pa' Enter
+ready 2
+keys ' show fabric' Enter
+wait_for 20 screen '^seen +rxl '
+ready
+same 'mode of the history' 600 "$(stat -c %a state/weft/weftctl_history)"
+grep -q '^capture\\040stop\\040s0.0' state/weft/weftctl_history || die "history: $(cat state/weft/weftctl_history)"
+! grep -q 'fabric' state/weft/weftctl_history || die 'a line that begins with a blank is kept'
+keys C-d
+wait_for 20 screen '^ended 0, weftctl: .* being captured'
+rm state/weft/weftctl_history
+mkdir state/weft/weftctl_history # it cannot be written, and nobody is told
+begin ASAN_OPTIONS=detect_leaks=0 XDG_STATE_HOME="$work/state" "$app/weftctl" # what editline forgets
+ready
+keys 'show nonesuch' Enter
+ready 2
+keys 'exit' Enter
+wait_for 20 screen 'ended 0, weftctl: show: expected one of'
+
 # A locale without the bars, a terminal that nobody knows, signals.
 begin LC_ALL=C "$app/weftctl" top --watch 0.2 --node g0
 wait_for 60 screen '^g0 +gfd +1/1 .* [-.:=+*#]+$'
