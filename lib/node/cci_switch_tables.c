@@ -112,7 +112,7 @@ cci_switch_get_drt(void *arg, const struct weft_cci_caller *who, const uint8_t *
 	out.n = in.n;
 	out.start = in.start;
 	out.rgt = in.drt;
-	out.entry = weft_tables_route(t, in.drt)->drt.entry[0] + (size_t)2 * in.start;
+	out.entry = (const uint8_t *)weft_tables_route(t, in.drt)->drt.entry + (size_t)2 * in.start;
 	return cci_switch_sent(weft_cci_put_get_drt_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
