@@ -354,10 +354,11 @@ static void
 long_buffers_agree(void **state)
 {
 	const struct subject *s = *state;
-	uint8_t *data = malloc(LONG_MAX + ALIGNMENTS);
+	uint8_t *data;
 	struct weft_rand r;
 
 	skip_if_the_cpu_lacks(s);
+	data = malloc(LONG_MAX + ALIGNMENTS);
 	assert_non_null(data);
 	weft_test_seed(&r, s->name);
 	weft_rand_fill(&r, data, LONG_MAX + ALIGNMENTS);
