@@ -149,10 +149,12 @@ links:
             self.start(node)
 
     def start(self, node):
+        # What is preloaded is for programs that load the library: a daemon has its own sanitizers.
+        env = {k: v for k, v in os.environ.items() if k != "LD_PRELOAD"}
         with open(self.folder / f"{node}.log", "a") as log:
             self.daemons[node] = subprocess.Popen(
                 [self.weftd, "--topology", self.folder / "f.yaml", "--node", node, "--idle", "yield"],
-                stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                stdout=log, stderr=log, stdin=subprocess.DEVNULL, env=env)
 
     def kill(self, node):
         self.daemons[node].kill()

@@ -47,7 +47,7 @@ read_write=$work/read_write
 # A library with sanitizers wants a program that has them.
 mapped=$work/mapped
 for program in examples/read_write examples/mapped; do
-	cc -Wall -Wextra -Werror $(flags_of "$WEFT_BUILD/lib/libweft.so.0") -I"$root/lib/client" "$root/$program.c" -o "$work/${program#*/}" \
+	$(compiler_of "$WEFT_BUILD/lib/libweft.so.0") -Wall -Wextra -Werror -I"$root/lib/client" "$root/$program.c" -o "$work/${program#*/}" \
 		-L"$WEFT_BUILD/lib" -lweft -Wl,-rpath,"$WEFT_BUILD/lib"
 done
 

@@ -15,7 +15,7 @@ chmod 711 "$work"
 cp "$WEFT_BUILD/lib/libweft.so.0" "$app/weftctl" "$work/bin/"
 ln -s libweft.so.0 "$work/bin/libweft.so"
 for c in "$here/../../examples/read_write.c" "$here/attach_hold.c"; do
-	cc -D_GNU_SOURCE -Wall -Wextra -Werror $(flags_of "$WEFT_BUILD/lib/libweft.so.0") -I"$here/../../lib/client" "$c" \
+	$(compiler_of "$WEFT_BUILD/lib/libweft.so.0") -D_GNU_SOURCE -Wall -Wextra -Werror -I"$here/../../lib/client" "$c" \
 		-o "$work/bin/$(basename "$c" .c)" -L"$work/bin" -lweft -Wl,-rpath,"$work/bin"
 done
 sock=$work/run/weft

@@ -13,7 +13,7 @@ ctl() { timeout 60 "$app/weftctl" --node h1 mem "$@"; }
 
 # A library with sanitizers wants a program that has them, or to be preceded by theirs.
 # shellcheck disable=SC2046
-cc -Wall -Wextra -Werror $(flags_of "$driver") -I"$root/drivers/dma/weft" "$root/examples/dma_copy.c" -o dma_copy \
+$(compiler_of "$driver") -Wall -Wextra -Werror -I"$root/drivers/dma/weft" "$root/examples/dma_copy.c" -o dma_copy \
 	$(pkg-config --cflags --libs libdpdk) -L"$WEFT_BUILD/drivers" -lrte_dma_weft \
 	-Wl,-rpath,"$WEFT_BUILD/drivers" -Wl,-rpath-link,"$WEFT_BUILD/lib"
 

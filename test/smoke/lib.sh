@@ -204,12 +204,23 @@ serve_all() {
 }
 
 # sanitizers_of LIBRARY: what programs without sanitizers preload to load one that has them; nothing if it has none.
+# gcc's name their runtime, clang's leave it to the program.
 sanitizers_of() {
-	! ldd "$1" | grep -q libasan || echo "$(cc -print-file-name=libasan.so):$(cc -print-file-name=libubsan.so)"
+	if ldd "$1" | grep -q libasan; then
+		echo "$(gcc -print-file-name=libasan.so):$(gcc -print-file-name=libubsan.so)"
+	elif grep -q __asan_init "$1"; then
+		clang -print-file-name="libclang_rt.asan-$(uname -m).so"
+	fi
 }
 
-# flags_of LIBRARY: what programs are compiled with that link with it.
-flags_of() { [ -z "$(sanitizers_of "$1")" ] || echo -fsanitize=address,undefined; }
+# compiler_of LIBRARY: what compiles programs that link with it, with its sanitizers.
+compiler_of() {
+	case $(sanitizers_of "$1") in
+	'') echo cc ;;
+	*libclang_rt*) echo clang -fsanitize=address,undefined ;;
+	*) echo gcc -fsanitize=address,undefined ;;
+	esac
+}
 
 # with_libweft SCRIPT ARGUMENT...: a Python program that loads libweft (libweft.py). Its leaks are not ours to find.
 with_libweft() {

@@ -205,7 +205,7 @@ wait_for 60 has_sessions 1
 # Where the kernel shows it: memory that is locked and not dumped, and no core by limit.
 grep -q '^Max core file size *0 *0 ' "/proc/$pid_g0/limits" || die "a core file may be written"
 locked=' lo '
-grep -q libasan "/proc/$pid_g0/maps" && locked='' # it makes mlock do nothing
+grep -q __asan_init "$app/weftd" && locked='' # AddressSanitizer makes mlock do nothing
 grep '^VmFlags:' "/proc/$pid_g0/smaps" | grep "$locked" | grep -q ' dd' ||
 	die "no memory is locked and kept from dumps"
 # Encrypted or not, an address is compared with the frame's DPID, and flits are opened before that.
