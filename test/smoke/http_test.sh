@@ -225,6 +225,14 @@ if [ -n "$chromium" ]; then
 	eval "exec ${PAGE[1]}>&-"
 	wait "$PAGE_PID" || die 'the browser did not end well'
 fi
+
+# What all that costs an lcore is measured by a script; its figures are of no interest here.
+if [ "$(nproc)" -ge 2 ] && [ -z "${WEFT_TEST_AGAIN:-}" ]; then
+	read -r first second _ <<<"$(/usr/bin/python3 -c 'import os; print(*sorted(os.sched_getaffinity(0)))')"
+	timeout 60 "$here/../../usertools/watch-cost" --build "$WEFT_BUILD" --cpu "$first" --other "$second" --port $((port + 2)) --watchers metrics \
+		--pairs 1 --seconds 0.3 --rest 1.2 >cost || die "watch-cost: $(cat cost)"
+	grep -q '^watched by metrics, [1-9][0-9]* looks: median of 1 pairs 0*[0-9]' cost || die "watch-cost: $(cat cost)"
+fi
 kill -TERM $lab
 wait $lab || [ $? -eq 1 ] || die 'weftd did not end'
 echo 'metrics, state, events and a page'
