@@ -2,11 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * weftctl doctor: what of a machine would be in the way of the nodes that it is to run. It reads
- * files of /proc, /sys, /dev, /etc and /run, all below one folder, so that a test can look at a
- * machine that is none; it writes nothing and needs no privilege. A rule is a row of the table in
- * doctor_rules.c: what is looked at, how, what is wanted, and the command that mends it.
- * doc/weftctl.md is its manual.
+ * weftctl doctor, and weftd --check with --server: what of a machine would be in the way of the
+ * nodes that it is to run. It reads files of /proc, /sys, /dev, /etc and /run, all below one
+ * folder, so that a test can look at a machine that is none; it writes nothing and needs no
+ * privilege. A rule is a row of the table in doctor_rules.c: what is looked at, how, what is
+ * wanted, and the command that mends it. doc/weftctl.md is its manual.
  */
 #ifndef DOCTOR_H
 #define DOCTOR_H
@@ -146,6 +146,12 @@ void doctor_make_plain(char *text);
 
 /** Apply every rule that the needs call for. */
 void doctor_run(const struct doctor *d, doctor_finding_fn fn, void *arg);
+
+/** What was found; of what is in the way also what is expected and the command. Returns @p text. */
+const char *doctor_finding_text(const struct doctor_finding *f, char *text, size_t len);
+
+/** The last line: how many findings there were, @p n by level. */
+void doctor_print_summary(const struct doctor *d, const unsigned int *n);
 
 /** Apply one rule to one subject. False: it says nothing of it. */
 bool doctor_judge(const struct doctor *d, const struct doctor_rule *r,

@@ -33,13 +33,13 @@ struct doctor_report {
 static void
 doctor_print(struct doctor_report *r, const struct doctor_finding *f)
 {
+	char text[3 * DOCTOR_TEXT + 32];
+
 	if (r->group == NULL || strcmp(r->group, f->rule->group) != 0)
 		printf("%s\n", f->rule->group);
 	r->group = f->rule->group;
-	printf("  %-7s  %-14s  %s", doctor_level_words[f->level], f->rule->name, f->found);
-	if (f->level == DOCTOR_SLOWS || f->level == DOCTOR_STOPS)
-		printf("; expected %s: %s", f->wanted, f->fix);
-	putchar('\n');
+	printf("  %-7s  %-14s  %s\n", doctor_level_words[f->level], f->rule->name,
+		doctor_finding_text(f, text, sizeof(text)));
 }
 
 /* JSON has no bytes that are not UTF-8. */
@@ -78,13 +78,8 @@ doctor_take(void *arg, const struct doctor_finding *f)
 static void
 doctor_end(const struct ctl *c, const struct doctor *d, struct doctor_report *r)
 {
-	const unsigned int in_the_way = r->n[DOCTOR_STOPS] + r->n[DOCTOR_SLOWS];
-
 	if (r->findings == NULL) {
-		printf("%s%s%s: %u in the way (%u stop a node, %u slow it), %u good, %u unknown\n",
-			d->machine, d->nodes[0] != '\0' ? ", for " : "", d->nodes, in_the_way,
-			r->n[DOCTOR_STOPS], r->n[DOCTOR_SLOWS], r->n[DOCTOR_GOOD],
-			r->n[DOCTOR_UNKNOWN]);
+		doctor_print_summary(d, r->n);
 		return;
 	}
 	ctl_print_json(

@@ -23,6 +23,7 @@
 #include "attach.h"
 #include "captures.h"
 #include "cci.h"
+#include "check_machine.h"
 #include "daemon.h"
 #include "drain.h"
 #include "event.h"
@@ -608,6 +609,18 @@ weftd_open(struct daemon *d)
 		weftd_give_up(d, err);
 }
 
+static void __attribute__((noreturn))
+weftd_end_check(const struct daemon *d, const struct run_options *opts)
+{
+	const bool names_servers = d->topo->node[0].server[0] != '\0';
+	int status = d->cfg.quiet ? EXIT_SUCCESS : check_print(d);
+
+	if (opts->server != NULL && d->cfg.nodes == NULL && names_servers &&
+		check_machine(d, opts->server) != 0)
+		status = EXIT_FAILURE;
+	cli_exit(status);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -641,7 +654,7 @@ main(int argc, char **argv)
 	if (attach_resolve(&d, d.topo, &e) != 0)
 		cli_fail("%s", e.text);
 	if (opts.check)
-		cli_exit(d.cfg.quiet ? EXIT_SUCCESS : check_print(&d));
+		weftd_end_check(&d, &opts);
 	if (d.topo->access.management == WEFT_TOPO_MANAGED_BY_FM &&
 		weft_topo_set_memory(d.topo, NULL, 0) != 0)
 		cli_fail("out of memory");

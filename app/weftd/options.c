@@ -54,7 +54,9 @@ static const struct cli_option options[] = {
 	{ "server", "NAME", NULL, "this machine's name in the file (the host name)",
 		CLI_TEXT(run.server), .tags = SERVER },
 	{ CLI_SECTION("Instead of a run") },
-	{ "check", "[FILE]", NULL, "read and check the topology, say what it holds, and end",
+	{ "check", "[FILE]", NULL,
+		"read and check the topology, say what it holds, and end; with --server, on that "
+		"server, its machine too",
 		CLI_FLAG(run.check) },
 	{ "resolve", "FILE", NULL,
 		"say what would happen to an address, and end; with --from, --hpa",

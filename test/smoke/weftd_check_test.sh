@@ -212,6 +212,27 @@ warns 'weftd: EAL arguments: no effect with --check' "$app/weftd" --check "$lab"
 warns '--node, --wait: no effect with --resolve' "$app/weftd" --resolve "$lab" --from h0 --hpa 0 --node h0 --wait 5
 warns '--server: no effect with --node' "$app/weftd" --check "$lab" --node h0 --server lab1
 warns '--server: no effect on fabric demo' "$app/weftd" --check --server lab1
+# On the server that --server names its machine is a part of the check, and there alone.
+host=$(uname -n)
+cat >"$work/here.yaml" <<-Y
+	fabric: here
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, server: ${host%%.*}}
+	  - {name: s0, kind: switch, pid: 0x010, server: ${host%%.*}}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M, server: weft-other}
+	links:
+	  - {a: h0, b: s0}
+	  - {a: s0, b: g0, driver: af_packet, a_port: {netif: weft-none0}, b_port: {netif: weft-none0}}
+Y
+status=0
+"$app/weftd" --check "$work/here.yaml" --server "${host%%.*}" >"$work/out" 2>"$work/err" || status=$?
+same "--check --server here" 1 $status
+grep -q '^weftd: this machine: interface: s0.1 on weft-none0: no such interface here; expected ' "$work/err" ||
+	die "--check --server here: $(cat "$work/err")"
+grep -qE "^${host%%.*}, for h0, s0: [1-9][0-9]* in the way " "$work/out" || die "--check --server here: $(cat "$work/out")"
+"$app/weftd" --check "$work/here.yaml" >"$work/out" 2>&1 || [ "$host" != "${host%%.*}" ] || die "--check: $(cat "$work/out")"
+"$app/weftd" --check "$work/here.yaml" --server weft-other >"$work/out" 2>"$work/err" || die "--check of another: $(cat "$work/err")"
+grep -q "the machine itself: not looked at, as this one is $host" "$work/out" || die "--check of another: $(cat "$work/out")"
 files=()
 for i in {1..17}; do files+=(--load "$work/$i.yaml"); done
 misused '--load: expected 16 files at most' "$app/weftd" --check "${files[@]}"
