@@ -223,12 +223,9 @@ main_stop_leading(struct manager *m)
 static bool
 main_is_done(const struct manager *m)
 {
-	for (uint32_t i = 0; m->fm != NULL && i < m->intent.n_paths; i++) {
-		struct weft_fm_component c;
-
-		if (weft_fm_component(m->fm, i, &c) != 0 || c.state != WEFT_FM_READY)
+	for (uint32_t i = 0; m->fm != NULL && i < m->intent.n_paths; i++)
+		if (!report_is_ready(m, i))
 			return false;
-	}
 	return m->fm != NULL && weft_fm_is_converged(m->fm);
 }
 

@@ -187,6 +187,9 @@ struct manager {
 };
 
 /* report.c: state for --json and for operators; NULL: memory is short. */
+/* Whether a component answers, and is as it is to be. */
+bool report_is_ready(const struct manager *m, uint32_t path);
+
 json_t *report_fabric(const struct manager *m);
 json_t *report_switches(const struct manager *m);
 json_t *report_ports(const struct manager *m);

@@ -287,9 +287,9 @@ memory_forget(const struct manager *m, struct memories *s)
 	}
 }
 
-/* Whether the fabric is as it is to be, as far as this memory goes. */
+/* Whether components had it, with its rights, when they were heard last. */
 static bool
-memory_is_there(const struct manager *m, const struct memory *mem)
+memory_is_found(const struct manager *m, const struct memory *mem)
 {
 	for (unsigned int i = 0; i < mem->n_extents; i++) {
 		const struct memory_extent *e = &mem->extent[i];
@@ -308,7 +308,18 @@ memory_is_there(const struct manager *m, const struct memory *mem)
 		if (!is_found)
 			return false;
 	}
-	return weft_fm_is_converged(m->fm);
+	return true;
+}
+
+/* "lost": what is known of a GFD is of before. "there": the fabric is as this memory needs it. */
+static const char *
+memory_state(const struct manager *m, const struct memory *mem)
+{
+	for (unsigned int i = 0; i < mem->n_extents; i++)
+		if (!report_is_ready(m, intent_path(&m->intent, mem->extent[i].gfd)) &&
+			memory_is_found(m, mem))
+			return "lost";
+	return memory_is_found(m, mem) && weft_fm_is_converged(m->fm) ? "there" : "wanted";
 }
 
 json_t *
@@ -328,8 +339,8 @@ memory_json(const struct manager *m, const struct memory *mem)
 					 "dpa", (json_int_t)e->dpa, "size", (json_int_t)e->size));
 	}
 	return json_pack("{s:s, s:i, s:I, s:s, s:o, s:o}", "name", mem->name, "group",
-		(int)mem->group, "size", (json_int_t)size, "state",
-		memory_is_there(m, mem) ? "there" : "wanted", "hosts", hosts, "extents", extents);
+		(int)mem->group, "size", (json_int_t)size, "state", memory_state(m, mem), "hosts",
+		hosts, "extents", extents);
 }
 
 json_t *

@@ -28,20 +28,26 @@ report_id(const struct weft_fm_component *c)
 	return json_string(text);
 }
 
+bool
+report_is_ready(const struct manager *m, uint32_t path)
+{
+	struct weft_fm_component c;
+
+	return weft_fm_component(m->fm, path, &c) == 0 && c.state == WEFT_FM_READY;
+}
+
 json_t *
 report_fabric(const struct manager *m)
 {
-	unsigned int n_ready = 0;
+	json_t *lost = json_array();
 
-	for (uint32_t i = 0; i < m->intent.n_paths; i++) {
-		struct weft_fm_component c;
-
-		if (weft_fm_component(m->fm, i, &c) == 0)
-			n_ready += c.state == WEFT_FM_READY;
-	}
-	return json_pack("{s:s, s:b, s:i, s:i, s:i}", "fabric", m->topo->fabric, "converged",
+	for (uint32_t i = 0; i < m->intent.n_paths; i++)
+		if (!report_is_ready(m, i))
+			json_array_append_new(lost, json_string(intent_name(&m->intent, i)));
+	return json_pack("{s:s, s:b, s:i, s:i, s:i, s:o}", "fabric", m->topo->fabric, "converged",
 		weft_fm_is_converged(m->fm), "components", (int)m->intent.n_paths, "ready",
-		(int)n_ready, "hosts", m->topo->n_hosts);
+		(int)(m->intent.n_paths - json_array_size(lost)), "hosts", m->topo->n_hosts, "lost",
+		lost);
 }
 
 static json_t *

@@ -29,6 +29,7 @@ static const struct table_column fm_fabric[] = {
 	{ "COMPONENTS", "components", TABLE_NUMBER },
 	{ "READY", "ready", TABLE_NUMBER },
 	{ "HOSTS", "hosts", TABLE_NUMBER },
+	{ "LOST", "lost_text", TABLE_TEXT },
 };
 
 static const struct table_column fm_switches[] = {
@@ -229,22 +230,33 @@ fm_ask(const struct ctl *c, json_t *request)
 	return result;
 }
 
+/* "NAME,NAME" */
+static json_t *
+fm_join(const json_t *names)
+{
+	json_t *text = json_string("");
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(names, i, one)
+	{
+		json_t *more = json_sprintf("%s%s%s", json_string_value(text), i == 0 ? "" : ",",
+			json_string_value(one));
+
+		json_decref(text);
+		text = more;
+	}
+	return text;
+}
+
 /* Lists of a memory in a line each: NAME,NAME and GFD:DPA+SIZE,... */
 static void
 fm_join_lists(json_t *row)
 {
-	json_t *hosts = json_string(""), *extents = json_string("");
+	json_t *hosts = fm_join(json_object_get(row, "hosts")), *extents = json_string("");
 	const json_t *one;
 	size_t i;
 
-	json_array_foreach(json_object_get(row, "hosts"), i, one)
-	{
-		json_t *more = json_sprintf("%s%s%s", json_string_value(hosts), i == 0 ? "" : ",",
-			json_string_value(one));
-
-		json_decref(hosts);
-		hosts = more;
-	}
 	json_array_foreach(json_object_get(row, "extents"), i, one)
 	{
 		json_t *more = json_sprintf("%s%s%s:0x%llx+0x%llx", json_string_value(extents),
@@ -275,6 +287,12 @@ fm_print(const struct ctl *c, const struct table_column *column, unsigned int n,
 	}
 	for (size_t i = 0; column == fm_memory && i < json_array_size(result); i++)
 		fm_join_lists(json_array_get(result, i));
+	for (size_t i = 0; column == fm_fabric && i < json_array_size(result); i++) {
+		json_t *row = json_array_get(result, i), *lost = json_object_get(row, "lost");
+
+		json_object_set_new(
+			row, "lost_text", json_array_size(lost) != 0 ? fm_join(lost) : json_null());
+	}
 	if (json_array_size(result) != 0)
 		table_print(column, n, result);
 	json_decref(result);

@@ -133,8 +133,8 @@ kill -KILL "${daemon[$victim]}"
 around() { ctl fm path h0 g1 | grep -q "> s[12] >" && ! ctl fm path h0 g1 | grep -q "$victim"; }
 wait_for 30 around
 wait_for 30 moves
-kill -TERM $fm
-wait $fm || die "weft-fm ended with $?"
+ctl fm show fabric >out
+same 'what is lost' "LOST $victim" "$(awk '{print $NF}' out | paste -sd ' ')"
 
 # The judge of all of it: every byte that was read.
 kill -TERM "${daemon[h0]}"
@@ -147,4 +147,9 @@ done
 json h0.json "1 / all(n['access']['sat'] + n['access']['group'] > 0 for n in o['nodes'] if n['name'].startswith('g'))" >/dev/null ||
 	die "GFDs do not count what they refuse"
 json h0.json "1 / (o['cci']['reports'] > 0)" >/dev/null || die "no report of an access that was refused"
+# Memory of a GFD that has gone, with that daemon, is not there.
+lost() { ctl fm show memory --json | json /dev/stdin "1 / ([m['state'] for m in o if m['name'] == 'mem0'] == ['lost'])" >/dev/null; }
+wait_for 60 lost
+kill -TERM $fm
+wait $fm || die "weft-fm ended with $?"
 echo 'a manager makes a fabric of switches and keeps it one'
