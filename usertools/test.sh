@@ -14,10 +14,9 @@ parts() {
 		quick    * gcc build, unit tests, the programs' quick tests (part of gcc)
 		gcc        gcc build, every test
 		model      the Python model against itself and against the programs of the gcc build
-		scalar     gcc build, tests that start DPDK, with scalar kernels
-		asan       gcc build with AddressSanitizer and UBSan, every test of C code
-		clang      clang build, unit tests and those that start DPDK; programs that code flits with scalar kernels
-		fuzz       clang build, fuzzers of the parsers, 12 s each
+		scalar     gcc build, tests that start DPDK and programs that code flits, with scalar kernels
+		asan       clang build with AddressSanitizer and UBSan, every test of C code
+		fuzz       the same build, fuzzers of the parsers, 12 s each
 	P
 }
 
@@ -30,14 +29,14 @@ usage() {
 	and to interrupt.
 
 	  --quick        under 3 minutes on two cores: parts format and quick
-	  --only PARTS   only those; builds that they need are made
+	  --only PARTS   only those; builds that they need are made (clang is asan, whose build is clang's)
 	  --list         the parts (doc/testing.md says what runs where, and why):
 
 	U
 	parts | sed 's/^/    /'
 	cat <<-U
 
-	  WEFT_TEST_DIR=DIR  builds are DIR/build, DIR/build-asan, DIR/build-clang (default: this tree)
+	  WEFT_TEST_DIR=DIR  builds are DIR/build and DIR/build-asan (default: this tree)
 	  WEFT_TEST_SEED=N   the seed of property tests, which they print
 	U
 }
@@ -52,8 +51,10 @@ choose() {
 		echo "test.sh: --only: expected parts, such as format or gcc,model; --list shows them" >&2
 		exit 2
 	}
-	chosen=${words[*]}
+	chosen=""
 	for part in "${words[@]}"; do
+		[ "$part" != clang ] || part=asan
+		chosen+=" $part"
 		known | grep -qx -- "$part" || {
 			echo "test.sh: --only: there is no part \"$part\"; --list shows them" >&2
 			exit 2
@@ -61,7 +62,7 @@ choose() {
 	done
 }
 
-chosen="format gcc model scalar asan clang fuzz"
+chosen="format gcc model scalar asan fuzz"
 while [ $# -gt 0 ]; do
 	case $1 in
 	--quick) chosen="format quick" ;;
@@ -244,22 +245,16 @@ part_format() {
 	fi
 }
 
-# need gcc|asan|clang: that build, made once a run; counted as one test.
+# need gcc|asan: that build, made once a run; counted as one test.
 built=""
 need() {
 	local more=() cc=gcc dir=$main
-	case $1 in
-	asan)
-		dir=$asan
+	if [ "$1" = asan ]; then
+		cc=clang dir=$asan
 		more=(-Db_sanitize='address,undefined' -Db_lundef=false -Ddebug=true -Doptimization=1
-			-Dc_args=-g1) # lines are all that a sanitizer prints
-		;;
-	clang)
-		cc=clang dir=$clang
-		more=(-Dc_args=-gline-tables-only)
+			-Dc_args=-gline-tables-only) # lines are all that a sanitizer prints
 		! has_fuzz || more+=(-Dfuzz=true)
-		;;
-	esac
+	fi
 	[[ " $built " != *" $1 "* ]] || return 0
 	[[ " $built " != *" -$1 "* ]] || return 1
 	say "build: $1"
@@ -337,20 +332,22 @@ run_model() {
 # WEFT_CPU says; these are about all that runs upon the one chosen.
 part_scalar() {
 	need gcc || return
-	say "tests that start DPDK, scalar kernels (WEFT_CPU=scalar)"
-	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite eal
+	say "tests that start DPDK, programs that code flits: scalar kernels (WEFT_CPU=scalar)"
+	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite eal --suite scalar
 }
+
+# The kernels of a fuzzer are those of the build, which UBSan does not stop by itself.
+ubsan=(UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
 
 part_asan() {
 	need asan || return
-	say "AddressSanitizer and UBSan"
+	say "clang, AddressSanitizer and UBSan"
 	set -m
 	(passed=0 failed=0 skipped=0; model_asan; totals) >"$work/model-asan.out" 2>&1 &
 	background=$!
 	set +m
 	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=200000 \
-		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 \
-		UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1 --no-suite once --no-suite fuzz
+		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 "${ubsan[@]}" --no-suite once --no-suite fuzz
 	wait "$background"
 	background=""
 	head -n -1 "$work/model-asan.out"
@@ -365,24 +362,16 @@ model_asan() {
 	cci "$asan" --cases 5000
 }
 
-part_clang() {
-	need clang || return
-	say "clang: unit tests and those that start DPDK"
-	suite "$clang" clang "${again[@]}" --suite unit --suite eal
-	say "clang: programs that code flits, scalar kernels"
-	suite "$clang" clang-scalar WEFT_CPU=scalar "${again[@]}" --suite kernels
-}
-
 # has_fuzz: whether these sources have fuzzers.
 has_fuzz() { grep -q "^option('fuzz'" meson_options.txt; }
 
 part_fuzz() {
 	has_fuzz || return
-	need clang || return
+	need asan || return
 	# A target is given 12 s of time, not of CPU.
 	local jobs=$(($(nproc) * 2))
 	say "fuzzers"
-	suite "$clang" fuzz --suite fuzz
+	suite "$asan" fuzz "${ubsan[@]}" --suite fuzz
 }
 
 say "packages"
@@ -394,7 +383,7 @@ fi
 echo "all there"
 
 dir=${WEFT_TEST_DIR:-.}
-main=$dir/build asan=$dir/build-asan clang=$dir/build-clang
+main=$dir/build asan=$dir/build-asan
 
 say "headers for DPDK drivers"
 options=(-Dtests=true)

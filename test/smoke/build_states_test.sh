@@ -15,6 +15,8 @@ done
 for word in --quick --only --list WEFT_TEST_DIR $("$tree/usertools/test.sh" --list | sed 's/ .*//'); do
 	grep -q -e "$word" "$work/help" || die "test.sh --help does not say $word"
 done
+"$tree/usertools/test.sh" --only clang,fuzz --list >"$work/list" || die "the part asan is not called clang as well"
+same "parts by clang" "asan fuzz" "$(sed -n '/^asan .*clang/,$s/ .*//p' "$work/list" | paste -sd ' ')"
 refuses_with 2 'there is no part "frob"' "$tree/usertools/test.sh" --only format,frob
 for words in --only --only= --only=, "--only= ,"; do
 	refuses_with 2 "--only: expected parts, such as format" "$tree/usertools/test.sh" "$words"
