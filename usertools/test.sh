@@ -22,7 +22,7 @@ parts() {
 
 usage() {
 	cat <<-U
-	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--list]
+	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--all] [--list]
 
 	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
 	status 1 if any failed. Some 45 minutes on two cores, plus the packages the first time. Safe to repeat
@@ -30,6 +30,7 @@ usage() {
 
 	  --quick        under 3 minutes on two cores: parts format and quick
 	  --only PARTS   only those; builds that they need are made (clang is asan, whose build is clang's)
+	  --all          larger samples: of experiments, of the model's traces, and all searches by Spin
 	  --list         the parts (doc/testing.md says what runs where, and why):
 
 	U
@@ -71,6 +72,7 @@ while [ $# -gt 0 ]; do
 		[ $# -lt 2 ] || shift
 		;;
 	--only=*) choose "${1#*=}" ;;
+	--all) export WEFT_TEST_ALL=1 ;;
 	--list)
 		parts
 		exit 0
@@ -200,7 +202,9 @@ model() { /usr/bin/python3 "test/model/$1.py" "${@:2}"; }
 # traces: of the model, in $work/traces; made once.
 traces() {
 	[ ! -d "$work/traces" ] || return 0
-	model make_traces --out "$work/traces.new" >"$work/traces.log" 2>&1 || {
+	local flits=3000
+	[ -z "${WEFT_TEST_ALL:-}" ] || flits=10000
+	model make_traces --flits $flits --out "$work/traces.new" >"$work/traces.log" 2>&1 || {
 		tail -n 20 "$work/traces.log"
 		fail "the model could not make its traces"
 		return 1

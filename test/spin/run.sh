@@ -50,6 +50,7 @@ table() {
 }
 
 usage="usage: test/spin/run.sh [--all | WORD]    (rows of its table without a star, all, or those that hold WORD)"
+[ $# -gt 0 ] || [ -z "${WEFT_TEST_ALL:-}" ] || set -- --all
 word=${1:-}
 case $word in
 --all) word="" ;;
