@@ -108,6 +108,14 @@ int weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *
 /** Write the value of row @p key (0..weft_impair_n_keys - 1) as weft_impair_parse() takes it. */
 void weft_impair_print(const struct weft_impair_cfg *cfg, unsigned int key, char *text, size_t len);
 
+#define WEFT_IMPAIR_TEXT_MAX 640 /**< every key at its longest, and the 0 */
+
+/**
+ * Write all settings that are not the usual ones, and the seed, as weft_impair_parse_list() takes
+ * them.
+ */
+void weft_impair_write(const struct weft_impair_cfg *cfg, char *text, size_t len);
+
 enum weft_impair_counter {
 #define WEFT_COUNTER(id, name, unit, help) WEFT_IMPAIR_N_##id,
 #include "weft_impair_counters.def"

@@ -51,39 +51,9 @@ topo_read_wire(
 	return 0;
 }
 
-/* Append key @p i, and keep in @p told what whoever reads the text has by then. */
-static size_t
-wire_put_key(char text[WEFT_TOPO_WIRE_ROOM], size_t used, unsigned int i, const char *value,
-	struct weft_impair_cfg *told)
-{
-	const char *name = weft_impair_keys[i].name;
-	int n = snprintf(text + used, WEFT_TOPO_WIRE_ROOM - used, "%s%s=%s", used > 0 ? "," : "",
-		name, value);
-
-	(void)weft_impair_parse(told, name, value, NULL, 0);
-	return used + (size_t)n;
-}
-
 void
 topo_wire_text(const struct weft_impair_cfg *cfg, char text[WEFT_TOPO_WIRE_ROOM])
 {
-	struct weft_impair_cfg usual, told;
-	char value[32], usual_value[32], told_value[32];
-	size_t used = 0;
-
-	weft_impair_defaults(&usual);
-	told = usual;
-	text[0] = '\0';
-	/* A number may switch on the probability before it, if that is 0: so a second look. */
-	for (unsigned int i = 0; i < 2 * weft_impair_n_keys; i++) {
-		const unsigned int key = i % weft_impair_n_keys;
-
-		weft_impair_print(cfg, key, value, sizeof(value));
-		weft_impair_print(&usual, key, usual_value, sizeof(usual_value));
-		weft_impair_print(&told, key, told_value, sizeof(told_value));
-		/* The first one always: no text would say that there is no wire. */
-		if (i == 0 || strcmp(value, told_value) != 0 ||
-			(i < weft_impair_n_keys && strcmp(value, usual_value) != 0))
-			used = wire_put_key(text, used, key, value, &told);
-	}
+	static_assert(WEFT_TOPO_WIRE_ROOM >= WEFT_IMPAIR_TEXT_MAX, "room for every key");
+	weft_impair_write(cfg, text, WEFT_TOPO_WIRE_ROOM);
 }
