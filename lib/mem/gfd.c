@@ -59,12 +59,20 @@ weft_gfd_set_guard(struct weft_gfd *g, const struct weft_gfam_checker *guard)
 int
 weft_gfd_set_late(struct weft_gfd *g, double share, uint64_t seed, uint64_t *lines)
 {
-	if (!(share >= 0 && share <= 1))
+	if (weft_gfd_set_late_share(g, share, seed) != 0)
 		return -EINVAL;
 	g->late.line = lines;
+	memset(lines, 0, weft_gfd_poison_size(g->len_bytes));
+	return 0;
+}
+
+int
+weft_gfd_set_late_share(struct weft_gfd *g, double share, uint64_t seed)
+{
+	if (!(share >= 0 && share <= 1))
+		return -EINVAL;
 	g->late.share = (uint64_t)(share * (double)WEFT_BIT64(SHARE_BITS));
 	weft_rand_seed(&g->late.rand, seed);
-	memset(lines, 0, weft_gfd_poison_size(g->len_bytes));
 	return 0;
 }
 
@@ -138,17 +146,53 @@ gfd_set_poison(struct weft_gfd *g, uint64_t dpa, bool poisoned)
 		gfd_set_line(g->late.line, dpa, false);
 }
 
+static bool
+gfd_can_mark(const struct weft_gfd *g, uint64_t offset, uint64_t lines)
+{
+	return g->late.line != NULL && lines != 0 && offset < g->len_bytes &&
+	       lines <= g->len_bytes / LINE - offset / LINE;
+}
+
 int
 weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines)
 {
-	if (g->late.line == NULL || lines == 0 || offset >= g->len_bytes ||
-		lines > g->len_bytes / LINE - offset / LINE)
+	if (!gfd_can_mark(g, offset, lines))
 		return -EINVAL;
 	for (uint64_t i = 0; i < lines; i++) {
 		gfd_set_line(g->poison, offset + i * LINE, true);
 		gfd_set_line(g->late.line, offset + i * LINE, true);
 	}
 	return 0;
+}
+
+uint64_t
+weft_gfd_mark_good(struct weft_gfd *g, uint64_t offset, uint64_t lines, uint64_t *map)
+{
+	uint64_t marked = 0;
+
+	for (uint64_t i = 0; gfd_can_mark(g, offset, lines) && i < lines; i++) {
+		const uint64_t dpa = offset + i * LINE;
+
+		if (gfd_get_line(g->poison, dpa))
+			continue;
+		gfd_set_line(g->poison, dpa, true);
+		gfd_set_line(g->late.line, dpa, true);
+		gfd_set_line(map, i * LINE, true);
+		marked++;
+	}
+	return marked;
+}
+
+/* A line that was written is found late no more. */
+void
+weft_gfd_unmark(struct weft_gfd *g, uint64_t offset, uint64_t lines, const uint64_t *map)
+{
+	for (uint64_t i = 0; i < lines; i++) {
+		const uint64_t dpa = offset + i * LINE;
+
+		if (gfd_get_line(map, i * LINE) && gfd_get_line(g->late.line, dpa))
+			gfd_set_poison(g, dpa, false);
+	}
 }
 
 /* Whether the data of a line turns out bad only when the header has left. */

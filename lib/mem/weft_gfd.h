@@ -101,6 +101,21 @@ int weft_gfd_set_late(struct weft_gfd *g, double share, uint64_t seed, uint64_t 
  */
 int weft_gfd_mark_late(struct weft_gfd *g, uint64_t offset, uint64_t lines);
 
+/** The share and the seed of weft_gfd_set_late() again; marks stay. 0, or -EINVAL. */
+int weft_gfd_set_late_share(struct weft_gfd *g, double share, uint64_t seed);
+
+/**
+ * As weft_gfd_mark_late(), of lines that are good: what is bad already stays as it is. It can be
+ * taken back.
+ *
+ * @param map  a bit a line, zeros; receives which were marked
+ * @return how many were; 0 if some are beyond the memory
+ */
+uint64_t weft_gfd_mark_good(struct weft_gfd *g, uint64_t offset, uint64_t lines, uint64_t *map);
+
+/** Take that back, but for lines that were written since. */
+void weft_gfd_unmark(struct weft_gfd *g, uint64_t offset, uint64_t lines, const uint64_t *map);
+
 /**
  * Lines are good again: their owner has zeroed them. By the thread that serves requests.
  *

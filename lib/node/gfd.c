@@ -29,6 +29,8 @@ struct gfd_state {
 	struct mark {
 		uint64_t offset;
 		uint64_t lines;
+		struct weft_node_late *late; /* NULL: lines are marked for good */
+		bool ends;
 	} mark[MARKS];
 	struct mark healed; /* the reader's, once it is set */
 	_Atomic bool is_healing; /* set by who writes it, cleared by the reader */
@@ -97,33 +99,87 @@ gfd_link(struct weft_node_link *p, bool ended, bool began)
 	}
 }
 
+static void
+gfd_begin_late(struct gfd_state *g, struct weft_node_late *l)
+{
+	uint64_t marked = 0;
+
+	if (l->lines == 0)
+		weft_gfd_set_late_share(&g->gfd, l->share, l->seed);
+	else
+		marked = weft_gfd_mark_good(&g->gfd, l->offset, l->lines, l->map);
+	__atomic_store_n(&l->marked, marked, __ATOMIC_RELAXED);
+}
+
+static void
+gfd_end_late(const struct weft_node *n, struct gfd_state *g, struct weft_node_late *l)
+{
+	if (l->lines == 0)
+		weft_gfd_set_late_share(&g->gfd, n->topo->late_poison, n->topo->late_poison_seed);
+	else
+		weft_gfd_unmark(&g->gfd, l->offset, l->lines, l->map);
+	__atomic_store_n(&l->is_over, true, __ATOMIC_RELEASE);
+}
+
 /* One a turn: marking many lines takes its time. It was checked before it was put here. */
 static void
-gfd_take_mark(struct gfd_state *g)
+gfd_take_mark(const struct weft_node *n, struct gfd_state *g)
 {
 	const uint32_t taken = atomic_load_explicit(&g->taken, memory_order_relaxed);
 	const struct mark *m = &g->mark[taken % MARKS];
 
 	if (taken == atomic_load_explicit(&g->put, memory_order_acquire))
 		return;
-	weft_gfd_mark_late(&g->gfd, m->offset, m->lines);
+	if (m->late == NULL)
+		weft_gfd_mark_late(&g->gfd, m->offset, m->lines);
+	else if (m->ends)
+		gfd_end_late(n, g, m->late);
+	else
+		gfd_begin_late(g, m->late);
 	atomic_store_explicit(&g->taken, taken + 1, memory_order_release);
+}
+
+static bool
+gfd_has_lines(const struct weft_node *n, uint64_t offset, uint64_t lines)
+{
+	return lines != 0 && offset < n->topo->memory &&
+	       lines <= n->topo->memory / WEFT_LINE_LEN - offset / WEFT_LINE_LEN;
+}
+
+static int
+gfd_put_mark(struct weft_node *n, const struct mark *m)
+{
+	struct gfd_state *g = n->state;
+	const uint32_t put = atomic_load_explicit(&g->put, memory_order_relaxed);
+
+	if (put - atomic_load_explicit(&g->taken, memory_order_acquire) == MARKS)
+		return -EAGAIN;
+	g->mark[put % MARKS] = *m;
+	atomic_store_explicit(&g->put, put + 1, memory_order_release);
+	return 0;
 }
 
 int
 weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines)
 {
-	struct gfd_state *g = n->state;
-	const uint32_t put = atomic_load_explicit(&g->put, memory_order_relaxed);
-
-	if (lines == 0 || offset >= n->topo->memory ||
-		lines > n->topo->memory / WEFT_LINE_LEN - offset / WEFT_LINE_LEN)
+	if (!gfd_has_lines(n, offset, lines))
 		return -ERANGE;
-	if (put - atomic_load_explicit(&g->taken, memory_order_acquire) == MARKS)
-		return -EAGAIN;
-	g->mark[put % MARKS] = (struct mark){ offset, lines };
-	atomic_store_explicit(&g->put, put + 1, memory_order_release);
-	return 0;
+	return gfd_put_mark(n, &(struct mark){ .offset = offset, .lines = lines });
+}
+
+int
+weft_node_late_begin(struct weft_node *n, struct weft_node_late *l)
+{
+	const bool is_good = l->lines != 0 ? gfd_has_lines(n, l->offset, l->lines)
+	                                   : l->share >= 0 && l->share <= 1;
+
+	return is_good ? gfd_put_mark(n, &(struct mark){ .late = l }) : -ERANGE;
+}
+
+int
+weft_node_late_end(struct weft_node *n, struct weft_node_late *l)
+{
+	return gfd_put_mark(n, &(struct mark){ .late = l, .ends = true });
 }
 
 void
@@ -132,7 +188,7 @@ weft_node_heal(struct weft_node *n, uint64_t offset, uint64_t len)
 	struct gfd_state *g = n->state;
 
 	assert(weft_node_is_healed(n));
-	g->healed = (struct mark){ offset, len / WEFT_LINE_LEN };
+	g->healed = (struct mark){ .offset = offset, .lines = len / WEFT_LINE_LEN };
 	atomic_store_explicit(&g->is_healing, true, memory_order_release);
 }
 
@@ -156,7 +212,7 @@ static unsigned int
 gfd_poll(struct weft_node *n, bool may_ask)
 {
 	(void)may_ask;
-	gfd_take_mark(n->state);
+	gfd_take_mark(n, n->state);
 	gfd_heal(n->state);
 	return node_poll_services(n, false);
 }

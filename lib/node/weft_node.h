@@ -648,6 +648,25 @@ void weft_node_begin_load(struct weft_node *n);
  */
 int weft_node_mark_late(struct weft_node *n, uint64_t offset, uint64_t lines);
 
+/** Late poison that is injected into a GFD and taken back. The caller's until it is over. */
+struct weft_node_late {
+	uint64_t offset, lines; /**< marks good lines; lines 0: a share of reads turns bad */
+	uint64_t *map; /**< (lines + 63) / 64 zeros: which were marked; NULL without lines */
+	double share; /**< 0..1, in place of the topology's */
+	uint64_t seed; /**< of its draws */
+	uint64_t marked; /**< lines; any readers */
+	bool is_over; /**< taken back, or not taken; any readers */
+};
+
+/**
+ * Begin it, or take it back: by the thread that weft_node_mark_late() has. What was written
+ * meanwhile stays good.
+ *
+ * @return 0; -ERANGE: not within its memory, or no share; -EAGAIN: too many wait
+ */
+int weft_node_late_begin(struct weft_node *n, struct weft_node_late *l);
+int weft_node_late_end(struct weft_node *n, struct weft_node_late *l);
+
 /**
  * Nothing is bad any more in @p len bytes from @p offset on, whole pages of 4 KiB of a GFD's
  * memory: they were zeroed while nobody could reach them. By one thread beside that which polls,

@@ -317,6 +317,63 @@ WEFT_TEST(healed_lines_are_good_and_others_are_not)
 	}
 }
 
+/* What is injected is taken back, but for what was written or was bad before. */
+WEFT_TEST(marks_of_good_lines_can_be_taken_back)
+{
+	uint64_t map[2] = { 0 }, none[1] = { 0 };
+	struct weft_msg m = request(WEFT_MSG_M2S_RWD, WEFT_M2S_RWD_MEMWR, BASE + 64 * 5);
+
+	gfd_new();
+	assert_int_equal(weft_gfd_mark_good(&gfd, 0, 1, none), 0); /* nothing turns bad yet */
+	assert_int_equal(weft_gfd_set_late(&gfd, 0, 1, late), 0);
+	assert_int_equal(weft_gfd_mark_good(&gfd, LEN - 64, 2, none), 0);
+	assert_int_equal(none[0], 0);
+	/* One is bad before, found at once; the header says so then and afterwards. */
+	m.poison = 1;
+	write_msg(&m);
+	assert_int_equal(weft_gfd_mark_good(&gfd, 64 * 3, 70, map), 69);
+	for (uint64_t i = 0; i < LINES; i++) {
+		assert_int_equal(read_line(BASE + 64 * i).poison, i == 5);
+		assert_int_equal(gfd.turns_bad, i >= 3 && i < 73 && i != 5);
+	}
+	m = request(WEFT_MSG_M2S_RWD, WEFT_M2S_RWD_MEMWR, BASE + 64 * 7);
+	write_msg(&m);
+	m.poison = 1;
+	m.addr = BASE + 64 * 8;
+	write_msg(&m);
+	weft_gfd_unmark(&gfd, 64 * 3, 70, map);
+	for (uint64_t i = 0; i < LINES; i++) {
+		assert_int_equal(read_line(BASE + 64 * i).poison, i == 5 || i == 8);
+		assert_false(gfd.turns_bad);
+	}
+}
+
+WEFT_TEST(a_share_can_change_and_keeps_marks)
+{
+	unsigned int bad[2] = { 0 };
+
+	gfd_new();
+	assert_int_equal(weft_gfd_set_late(&gfd, 0, 1, late), 0);
+	assert_int_equal(weft_gfd_mark_late(&gfd, 0, 1), 0);
+	assert_int_equal(weft_gfd_set_late_share(&gfd, 1.5, 1), -EINVAL);
+	for (unsigned int k = 0; k < 2; k++) {
+		assert_int_equal(weft_gfd_set_late_share(&gfd, 0.5, 7), 0);
+		for (unsigned int i = 0; i < 64; i++) {
+			read_line(BASE + 64);
+			bad[k] = bad[k] * 2 + gfd.turns_bad;
+		}
+	}
+	assert_int_equal(bad[0], bad[1]); /* of one seed */
+	assert_int_not_equal(bad[0], 0);
+	assert_int_equal(weft_gfd_set_late_share(&gfd, 0, 1), 0);
+	for (unsigned int i = 0; i < 64; i++) {
+		read_line(BASE + 64);
+		assert_false(gfd.turns_bad);
+	}
+	read_line(BASE);
+	assert_true(gfd.turns_bad);
+}
+
 WEFT_TEST(marked_lines_turn_bad_late_until_written)
 {
 	struct weft_msg m;
