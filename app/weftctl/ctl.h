@@ -32,6 +32,10 @@ enum {
 	CTL_FM_MEM = 2048,
 	CTL_TRACE = 4096,
 	CTL_DRAIN = 8192,
+	CTL_INJECT = 16384,
+	CTL_WIRE = 32768,
+	CTL_SEED = 65536,
+	CTL_POISON = 131072,
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };
@@ -43,6 +47,12 @@ struct ctl_drain_options {
 	double wait_s;
 	bool wait_is_given;
 	bool is_undone;
+};
+
+struct ctl_inject_options {
+	const char *seed; /* NULL: the daemon draws one */
+	const char *loss, *duplicate, *reorder, *corrupt; /* probabilities; NULL: none */
+	double share; /* of reads; 0: none */
 };
 
 struct ctl_options {
@@ -67,6 +77,7 @@ struct ctl_options {
 	const char *kind; /* of frames, flits or messages; NULL: any */
 	uint32_t count; /* frames */
 	struct ctl_drain_options drain;
+	struct ctl_inject_options inject;
 	const char *server;
 	const char *topology; /* NULL: none */
 	const char *root; /* NULL: "/" */
@@ -89,7 +100,7 @@ struct ctl {
 /** A verb: what the first words of a command are. */
 struct ctl_verb {
 	const char *subject, *name; /* name "": the subject is all */
-	const char *operands; /* a word each; one that may be left out in brackets, the last */
+	const char *operands; /* a word each; those that may be left out in brackets, last */
 	const char *does;
 	uint32_t tags; /* of the options that it takes, beside those that all do */
 	int failure; /* exit status of what cannot be done; 0: EXIT_FAILURE */
@@ -172,6 +183,11 @@ int operate_capture_start(struct ctl *c);
 int operate_capture_stop(struct ctl *c);
 int trace_run(struct ctl *c);
 int drain_run(struct ctl *c);
+int inject_wire(struct ctl *c);
+int inject_poison(struct ctl *c);
+int inject_pause(struct ctl *c);
+int inject_list(struct ctl *c);
+int inject_stop(struct ctl *c);
 
 /* This machine. */
 int doctor_see(struct ctl *c);

@@ -55,6 +55,16 @@ const struct ctl_verb ctl_verbs[] = {
 		CTL_DAEMONS | CTL_TRACE | CTL_JSON, .run = trace_run },
 	{ "drain", "", "NODE", "a node begins no new work and comes to rest; --undo: it goes on",
 		CTL_DAEMONS | CTL_DRAIN | CTL_JSON, .run = drain_run },
+	{ "inject", "wire", "PORT [KEY=VALUE,...]", "lose, double, mix or damage what a port sends",
+		CTL_DAEMONS | CTL_INJECT | CTL_WIRE | CTL_SEED | CTL_JSON, .run = inject_wire },
+	{ "inject", "poison", "TARGET [OFFSET [SIZE]]", "late poison in memory of a GFD",
+		CTL_DAEMONS | CTL_INJECT | CTL_SEED | CTL_POISON | CTL_JSON, .run = inject_poison },
+	{ "inject", "pause", "NODE", "do not poll a node", CTL_DAEMONS | CTL_INJECT | CTL_JSON,
+		.run = inject_pause },
+	{ "inject", "list", "", "injections at work, and what they did so far",
+		CTL_DAEMONS | CTL_JSON, .run = inject_list },
+	{ "inject", "stop", "[NUMBER]", "end one of that list, or all", CTL_DAEMONS | CTL_JSON,
+		.run = inject_stop },
 	{ "doctor", "", "", "what of this machine would be in the way, and what mends it",
 		CTL_DOCTOR | CTL_JSON, .failure = CLI_USAGE, .run = doctor_see },
 	{ "fm", "show", "WHAT", "fabric, switch, port, pid, route, gfd, extents, memory, events",
@@ -116,16 +126,17 @@ static const struct cli_option options[] = {
 	{ "depth", "N", "32", "operations under way at a time, 1 to 4096",
 		CLI_NUMBER(bench_depth, 1, 4096), .tags = CTL_BENCH },
 	{ "seconds", "S", NULL,
-		"how long, 0.01 to 3600 (2); trace: wait so long for its frames (for ever)",
+		"how long, 0.01 to 3600 (2; inject: 10); trace: wait so long for its frames (for "
+		"ever)",
 		CLI_REAL(seconds, 0.01, 3600, "seconds of 0.01 to 3600"),
-		.tags = CTL_BENCH | CTL_TRACE },
+		.tags = CTL_BENCH | CTL_TRACE | CTL_INJECT },
 	{ "ways", NULL, NULL,
 		"reads by each way in, beside pipes, TCP and memcpy of this machine, in place of "
 		"--op, --size and --depth",
 		CLI_FLAG(is_ways), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
-	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace, drain") },
+	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace, drain, inject") },
 	{ "daemon", "PID", NULL, "that one, in place of all of this user",
 		CLI_NUMBER(daemon, 1, INT32_MAX), .tags = CTL_DAEMONS },
 	{ "watch", "S", NULL, "show, top: again each S seconds, 0.1 to 3600, until a signal",
@@ -148,6 +159,20 @@ static const struct cli_option options[] = {
 		CLI_OWN(main_read_wait), .tags = CTL_DRAIN },
 	{ "undo", NULL, NULL, "drain: the node goes on", CLI_FLAG(drain.is_undone),
 		.tags = CTL_DRAIN },
+	{ CLI_SECTION("inject") },
+	{ "loss", "P", NULL, "wire: of a frame to be lost, 0 to 1; drop=P", CLI_TEXT(inject.loss),
+		.tags = CTL_WIRE },
+	{ "duplicate", "P", NULL, "wire: of a frame to come twice; dup=P",
+		CLI_TEXT(inject.duplicate), .tags = CTL_WIRE },
+	{ "reorder", "P", NULL, "wire: of a frame to come behind others; reorder=P",
+		CLI_TEXT(inject.reorder), .tags = CTL_WIRE },
+	{ "corrupt", "P", NULL, "wire: of a flit to be beyond the FEC; uncorrectable=P",
+		CLI_TEXT(inject.corrupt), .tags = CTL_WIRE },
+	{ "share", "P", NULL, "poison: of reads to meet it, in place of OFFSET",
+		CLI_REAL(inject.share, 0x1p-53, 1, "a probability above 0 and up to 1"),
+		.tags = CTL_POISON },
+	{ "seed", "N", NULL, "wire, poison --share: of the draws; shown where it is drawn",
+		CLI_TEXT(inject.seed), .tags = CTL_SEED },
 	{ CLI_SECTION("doctor") },
 	{ "topology", "FILE", NULL,
 		"look only at what nodes of this machine (or --node) need by this file",
@@ -202,6 +227,7 @@ const struct cli_program ctl_program = {
 		    "  weftctl show nodes --watch 1\n"
 		    "  weftctl top\n"
 		    "  weftctl events --follow\n"
+		    "  weftctl inject wire s0.0 --loss 0.01 --seconds 60\n"
 		    "  weftctl doctor --topology lab.yaml\n"
 		    "  weftctl\n"
 		    "  weftctl <commands\n",
@@ -294,8 +320,10 @@ static void
 main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given, int n_operands)
 {
 	const int most = main_count_words(v->operands);
-	const int least = most - (strchr(v->operands, '[') != NULL); /* the last, then */
+	int least = most;
 
+	for (const char *s = v->operands; *s != '\0'; s++)
+		least -= *s == '['; /* the last ones, then */
 	if (n_operands < least || n_operands > most)
 		cli_usage("%s: expected %s, got %d operands", c->verb,
 			v->operands[0] != '\0' ? v->operands : "no operands", n_operands);

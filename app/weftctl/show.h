@@ -54,6 +54,7 @@ double show_number(const json_t *o, const char *key);
 const char *show_text(const json_t *o, const char *key);
 
 json_t *show_fabric(const struct show_view *v);
+json_t *show_injections(const struct show_view *v);
 json_t *show_links(const struct show_view *v);
 void show_connections_of(const struct show_node *n, json_t *rows);
 void show_keys_of(const struct show_node *n, json_t *rows);

@@ -5,6 +5,7 @@
 
 #include "show.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "drain_state.h"
@@ -96,6 +97,28 @@ show_sum(const json_t *counts)
 	return sum;
 }
 
+/* Kinds of what is injected at a node, with commas, or null. */
+static json_t *
+show_injected(const struct show_node *n)
+{
+	const json_t *list = json_object_get(json_object_get(n->state, "injections"), "list"), *o;
+	char words[128] = "";
+	size_t i, used = 0;
+
+	json_array_foreach(list, i, o)
+	{
+		const char *kind = show_text(o, "kind");
+
+		if (strcmp(show_text(o, "node"), n->name) != 0 || strstr(words, kind) != NULL)
+			continue;
+		used += (size_t)snprintf(
+			words + used, sizeof(words) - used, "%s%.30s", used == 0 ? "" : ",", kind);
+		if (used >= sizeof(words))
+			break;
+	}
+	return used == 0 ? json_null() : json_string(words);
+}
+
 static void
 show_nodes_of(const struct show_node *n, json_t *rows)
 {
@@ -117,6 +140,7 @@ show_nodes_of(const struct show_node *n, json_t *rows)
 		links == NULL
 			? json_null()
 			: json_pack("{s:i, s:i}", "up", up, "all", (int)json_array_size(links)));
+	json_object_set_new(row, "injected", show_injected(n));
 	json_array_append_new(rows, row);
 }
 
@@ -222,6 +246,7 @@ static const struct table_column node_columns[] = {
 	{ "OUT", "mflits.out", TABLE_REAL },
 	{ "DROPS", "drops", TABLE_NUMBER },
 	{ "STATE", "state", TABLE_TEXT },
+	{ "INJECTED", "injected", TABLE_TEXT },
 };
 
 static const struct table_column link_columns[] = {
@@ -302,6 +327,19 @@ static const struct table_column client_columns[] = {
 	{ "PROGRAM", "program", TABLE_TEXT },
 };
 
+static const struct table_column injection_columns[] = {
+	{ "DAEMON", "daemon", TABLE_NUMBER },
+	{ "NUMBER", "injection", TABLE_NUMBER },
+	{ "KIND", "kind", TABLE_TEXT },
+	{ "AT", "at", TABLE_TEXT },
+	{ "LEFT S", "left", TABLE_REAL },
+	{ "FRAMES", "frames", TABLE_NUMBER },
+	{ "FLITS", "flits", TABLE_NUMBER },
+	{ "LINES", "lines", TABLE_NUMBER },
+	{ "READS", "reads", TABLE_NUMBER },
+	{ "WHAT", "what", TABLE_TEXT },
+};
+
 #define SHOW_COLUMNS(array) array, WEFT_ARRAY_SIZE(array)
 
 const struct show_noun show_nouns[] = {
@@ -321,6 +359,8 @@ const struct show_noun show_nouns[] = {
 		SHOW_COLUMNS(route_columns) },
 	{ "keys", "which connections are encrypted; never a key", NULL, show_keys_of,
 		SHOW_COLUMNS(key_columns) },
+	{ "injections", "faults that operators inject now", show_injections, NULL,
+		SHOW_COLUMNS(injection_columns) },
 	{ "clients", "programs that are attached", NULL, show_clients_of,
 		SHOW_COLUMNS(client_columns) },
 };

@@ -59,6 +59,25 @@ show_fabric(const struct show_view *v)
 	return rows;
 }
 
+json_t *
+show_injections(const struct show_view *v)
+{
+	json_t *rows = json_array();
+	const json_t *state;
+	json_t *one;
+	size_t i, k;
+
+	json_array_foreach(v->now, i, state) json_array_foreach(
+		json_object_get(json_object_get(state, "injections"), "list"), k, one)
+	{
+		if (v->node != NULL && strcmp(v->node, show_text(one, "node")) != 0)
+			continue;
+		json_object_set_new(one, "daemon", show_string(state, "pid"));
+		json_array_append(rows, one);
+	}
+	return rows;
+}
+
 /* The port of a link's end, if its node runs here. */
 static const json_t *
 show_port(const json_t *states, const char *node, json_int_t port)

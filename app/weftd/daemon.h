@@ -121,6 +121,7 @@ struct node {
 	struct node_own { /* what the node's poll does */
 		uint8_t rx, tx; /* a bit a segment */
 		bool sends; /* it gives frames to the ports */
+		uint64_t paused_until_ns; /* nothing before; 0: no pause; its own lcore ends it */
 	} own;
 	struct rte_ring *notes; /* from stages on other lcores; NULL: there are none */
 	struct node_ingress { /* by port number: who may send in by it */
@@ -133,10 +134,8 @@ struct node {
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	struct misfit misfit;
-	struct node_drain { /* control thread */
-		unsigned int number; /* of its drains */
-		bool is_told; /* that it is drained */
-	} drain;
+	unsigned int drains; /* control thread, as the next one: how often it was drained */
+	bool drained_told;
 	struct node_random { /* bits of the kernel that were not used yet */
 		unsigned int left;
 		uint64_t bits[32];

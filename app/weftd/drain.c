@@ -15,7 +15,7 @@
 static const char *
 drain_name(const struct node *n, char name[32])
 {
-	snprintf(name, 32, "drain %u", n->drain.number);
+	snprintf(name, 32, "drain %u", n->drains);
 	return name;
 }
 
@@ -26,8 +26,8 @@ drain_set(struct node *n, bool on)
 
 	if (weft_node_is_draining(n->node) == on)
 		return;
-	n->drain.number += on;
-	n->drain.is_told = false;
+	n->drains += on;
+	n->drained_told = false;
 	weft_node_drain(n->node, on);
 	if (on)
 		event_put(EVENT_DRAIN_BEGUN, n->topo->name, drain_name(n, name), 1,
@@ -45,10 +45,10 @@ drains_log_events(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
-		if (!weft_node_is_draining(n->node) || n->drain.is_told ||
+		if (!weft_node_is_draining(n->node) || n->drained_told ||
 			weft_node_drain_left(n->node) != 0 || !weft_node_works(n->topo, n->load))
 			continue;
-		n->drain.is_told = true;
+		n->drained_told = true;
 		event_put(EVENT_DRAINED, n->topo->name, drain_name(n, name), 1,
 			"is drained: nothing of its work is outstanding");
 	}

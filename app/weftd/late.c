@@ -1,18 +1,33 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Lines that an operator marks by telemetry as bad, found late. */
+/* Late poison that operators ask for: lines marked by telemetry, and what is injected. */
 
-#include "daemon.h"
+#include "inject.h"
 
 #include "weft_line.h"
 #include "words.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include <rte_telemetry.h>
+
+/* Telemetry and the control thread: the node takes marks of one at a time. */
+static pthread_mutex_t late_lock = PTHREAD_MUTEX_INITIALIZER;
+
+int
+late_inject(const struct node *n, struct weft_node_late *l, bool ends)
+{
+	int rc;
+
+	pthread_mutex_lock(&late_lock);
+	rc = ends ? weft_node_late_end(n->node, l) : weft_node_late_begin(n->node, l);
+	pthread_mutex_unlock(&late_lock);
+	return rc;
+}
 
 int
 late_mark_command(struct daemon *d, const char *params, struct rte_tel_data *data)
@@ -35,7 +50,9 @@ late_mark_command(struct daemon *d, const char *params, struct rte_tel_data *dat
 		snprintf(text, sizeof(text), "error: no GFD %.40s runs here", name);
 		return rte_tel_data_string(data, text);
 	}
+	pthread_mutex_lock(&late_lock);
 	rc = weft_node_mark_late(n->node, l.offset, l.n);
+	pthread_mutex_unlock(&late_lock);
 	if (rc == -ERANGE)
 		snprintf(text, sizeof(text),
 			"error: expected lines within the memory of %s, %zu bytes, got offset "

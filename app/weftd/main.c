@@ -28,6 +28,7 @@
 #include "drain.h"
 #include "event.h"
 #include "http.h"
+#include "inject.h"
 #include "operate.h"
 #include "start.h"
 
@@ -360,6 +361,7 @@ weftd_control(void *arg)
 		http_maintain(seconds);
 		ats_log_events(d);
 		drains_log_events(d);
+		injects_maintain(seconds);
 		generation_log_events(d);
 		events_maintain();
 		if (++naps % (1000 / TEND_EVERY_MS) == 0)
@@ -448,6 +450,7 @@ weftd_run(struct daemon *d)
 	http_fini();
 	cci_fini();
 	attach_end();
+	injects_end(seconds);
 	segments_ended(d);
 	conns_turn_all(d);
 	weftd_tell_of_others(d); /* what came since the control thread looked last */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "event.h"
+#include "inject.h"
 
 #define METRICS_LEAST_LOG2 10 /* first edge of a histogram of times: 2^10 ns, about 1 us */
 #define METRICS_MOST_LOG2 34 /* last: about 17 s */
@@ -363,6 +364,25 @@ metrics_events(const struct metrics *m)
 			event_word((enum event_kind)k), event_count((enum event_kind)k));
 }
 
+static void
+metrics_put_injected(void *to, const char *what, uint64_t n)
+{
+	fprintf(to, "weft_injected_total{what=\"%s\"} %" PRIu64 "\n", what, n);
+}
+
+static void
+metrics_injections(const struct metrics *m)
+{
+	json_t *list = injects_list_json(0, m->seconds);
+
+	metrics_family(m, "injections", "gauge", "Faults that operators inject now");
+	fprintf(m->to, "weft_injections %zu\n", json_array_size(list));
+	json_decref(list);
+	metrics_family(m, "injected", "counter",
+		"Frames, flits, lines, reads and pauses that injected faults hit");
+	injects_each(metrics_put_injected, m->to);
+}
+
 char *
 metrics_text(const struct daemon *d, double seconds, bool is_open, size_t *len)
 {
@@ -374,6 +394,7 @@ metrics_text(const struct daemon *d, double seconds, bool is_open, size_t *len)
 		return NULL;
 	metrics_state(&m);
 	metrics_events(&m);
+	metrics_injections(&m);
 	metrics_drops(&m);
 	metrics_stages(&m, "stage_bursts", "Bursts that a stage took", metrics_bursts);
 	metrics_stages(&m, "stage_frames", "Frames that a stage took", metrics_frames);

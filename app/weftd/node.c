@@ -4,6 +4,7 @@
 /* What all kinds of node have: tables, kernels, connections, the way out. */
 
 #include "fabric.h"
+#include "inject.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -415,13 +416,35 @@ node_init(struct node *n, char *err, size_t err_len)
 	return rc == 0 ? segments_init(n) : rc;
 }
 
+bool
+node_is_paused(const struct node *n)
+{
+	return node_now_ns() < __atomic_load_n(&n->own.paused_until_ns, __ATOMIC_RELAXED);
+}
+
+/* Its time is over by the node's own clock: nobody else need be there to end it. */
+static bool
+node_stays_paused(struct node *n)
+{
+	uint64_t until_ns = __atomic_load_n(&n->own.paused_until_ns, __ATOMIC_RELAXED);
+
+	if (node_is_paused(n))
+		return true;
+	__atomic_compare_exchange_n(
+		&n->own.paused_until_ns, &until_ns, 0, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return false;
+}
+
 /* A port or a ring that takes nothing holds back new requests; answers are taken all the same. */
 unsigned int
 node_poll(void *arg)
 {
 	struct node *n = arg;
-	unsigned int worked = node_flush(n);
+	unsigned int worked;
 
+	if (__atomic_load_n(&n->own.paused_until_ns, __ATOMIC_RELAXED) != 0 && node_stays_paused(n))
+		return 0;
+	worked = node_flush(n);
 	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
 	worked += weft_node_poll(n->node, n->tx != NULL && node_may_send(n));

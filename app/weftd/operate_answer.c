@@ -16,6 +16,7 @@
 #include "captures.h"
 #include "drain.h"
 #include "event.h"
+#include "inject.h"
 
 #define OPERATE_ERROR 512
 
@@ -29,7 +30,7 @@ struct operate_call {
 
 struct operate_command {
 	const char *word;
-	const char *keys[6]; /* that it takes beside "v", "id" and "cmd" */
+	const char *keys[11]; /* that it takes beside "v", "id" and "cmd" */
 	const char *does;
 	/** The result, or NULL with a line in err. */
 	json_t *(*run)(struct operate_call *c);
@@ -208,6 +209,24 @@ operate_drain(struct operate_call *c)
 	return json_pack("{s:s, s:o}", "node", n->topo->name, "drain", drain_json(n));
 }
 
+static json_t *
+operate_inject(struct operate_call *c)
+{
+	return inject_answer(c->d, c->request, c->seconds, c->err, sizeof(c->err));
+}
+
+static json_t *
+operate_inject_stop(struct operate_call *c)
+{
+	return inject_stop_answer(c->request, c->seconds, c->err, sizeof(c->err));
+}
+
+static json_t *
+operate_injections(struct operate_call *c)
+{
+	return injects_list_json(0, c->seconds);
+}
+
 /* In the form of a state. */
 static json_t *
 operate_drains(struct operate_call *c)
@@ -238,6 +257,13 @@ static const struct operate_command commands[] = {
 	{ "drain", { "node", "undo" }, "have a node begin no new work, or with undo go on",
 		operate_drain },
 	{ "drains", { NULL }, "nodes, and what those that drain have outstanding", operate_drains },
+	{ "inject",
+		{ "kind", "port", "wire", "target", "offset", "size", "share", "node", "seed",
+			"seconds" },
+		"a fault for a while: a bad wire, late poison, a node that is not polled",
+		operate_inject },
+	{ "inject_stop", { "injection" }, "end one, or all", operate_inject_stop },
+	{ "injections", { NULL }, "those at work, and what they did", operate_injections },
 	{ "trace_start", { "port", "pid", "kind", "count" },
 		"decode frames of a port, and name the stages that they passed; each is a line",
 		operate_trace_start },

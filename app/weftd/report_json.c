@@ -8,6 +8,7 @@
 #include "daemon.h"
 
 #include "event.h"
+#include "inject.h"
 #include "json.h"
 
 #include <inttypes.h>
@@ -355,6 +356,7 @@ report_make(const struct daemon *d, double seconds)
 	json_object_set_new(o, "lcores", json_lcores(d, seconds));
 	json_object_set_new(o, "captures", captures_json());
 	json_object_set_new(o, "cci", cci_json());
+	json_object_set_new(o, "injections", injects_json(seconds));
 	json_object_set_new(o, "event_counts", events_counts_json());
 	json_object_set_new(o, "events", events_list_json());
 	return o;

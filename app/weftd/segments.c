@@ -12,6 +12,7 @@
 
 #include "attach.h"
 #include "daemon.h"
+#include "inject.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -165,6 +166,8 @@ segment_poll(void *arg)
 	struct node *n = g->node;
 	unsigned int worked = 0;
 
+	if (__atomic_load_n(&n->own.paused_until_ns, __ATOMIC_RELAXED) != 0 && node_is_paused(n))
+		return 0;
 	for (uint16_t p = 0; g->sends && p < n->n_ports; p++)
 		worked += backlog_flush(&n->out[p]);
 	return worked + weft_pipe_poll(g->is_tx ? n->tx : n->rx, g->index);

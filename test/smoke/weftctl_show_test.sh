@@ -263,6 +263,77 @@ for node in ("h0", "h1"):
     mine = [k for n, k in kinds if n == node and k.startswith("drain")]
     assert mine[:3] == ["drain_begun", "drained", "drain_undone"], (node, mine)' || die "events of drains: $(cat drained)"
 
+# Injections: each is shown while it is at work, counts what it hits, and ends by itself or when it is told to.
+injected() { ctl inject list --json | json /dev/stdin "$1"; }
+ctl inject wire s0.0 jitter_us=20@0.1 --loss 0.02 --duplicate 0.02 --corrupt 0.02 --seed 7 --seconds 600 --json >out
+same 'an injection' "('wire', 's0.0', '7', 600.0)" "$(json out '(o["kind"], o["at"], o["seed"], o["seconds"])')"
+same 'its settings' 'seed=7,uncorrectable=0.02,drop=0.02,dup=0.02,delay_p=0.1,jitter_us=20' "$(json out 'o["what"]')"
+same 'a node with one' wire "$(ctl show nodes --node s0 --json | json /dev/stdin 'o[0]["injected"]')"
+hit() { injected '1 / (o[0]["frames"] > 10 and o[0]["flits"] > 10)'; }
+wait_for 60 hit
+refuses 'got one that has it: stop that first' "$app/weftctl" inject wire s0.0 --loss 1
+same 'the end of all' '1 stopped' "$(ctl inject stop)"
+gone() { [ "$(injected 'len(o)')" = 0 ]; }
+wait_for 60 gone
+# A seed is drawn where none is given, and shown.
+json <(ctl inject wire h1.0 ber=1e-9 --seconds 0.2 --json) '1 / (0 < int(o["seed"]) < 2**32)' >/dev/null || die 'no seed was drawn'
+wait_for 60 gone
+# Late poison of lines: a program meets it there, and no more afterwards; what it wrote meanwhile is good.
+ctl --node h1 mem fill g0 3M 4K 7
+same 'lines that are bad' "('poison', 'g0', None)" "$(ctl inject poison g0 3M 4K --seconds 600 --json | json /dev/stdin '(o["kind"], o["at"], o["seed"])')"
+marked() { injected '1 / (o[0]["lines"] == 64)'; }
+wait_for 60 marked
+refuses 'memory is poisoned' "$app/weftctl" --node h1 mem read g0 3M 64
+ctl --node h1 mem fill g0 3M 64 8
+same 'a line that was written' 08 "$(ctl --node h1 mem read g0 3M 64 --json | json /dev/stdin 'o["data"][:2]')"
+same 'reads that met it' True "$(injected 'o[0]["reads"] > 0')"
+ctl inject stop "$(injected 'o[0]["injection"]')" --daemon "$b" >/dev/null
+wait_for 60 gone
+same 'lines that are good again' 0807 "$(ctl --node h1 mem read g0 3M 128 --json | json /dev/stdin 'o["data"][:2] + o["data"][-2:]')"
+# A share of all reads, while nobody else reads: no load here expects poison.
+wait_for 60 ctl drain h0
+same 'a share of reads' "'5' 'a share of 1 of reads, seed 5'" "$(ctl inject poison g0 --share 1 --seed 5 --seconds 600 --json | json /dev/stdin \
+	'"%r %r" % (o["seed"], o["what"])')"
+bad() { ! timeout 20 "$app/weftctl" --node h1 mem read g0 3M 64; }
+wait_for 60 bad
+ctl inject stop >/dev/null
+wait_for 60 gone
+same 'no share any more' 08 "$(ctl --node h1 mem read g0 3M 64 --json | json /dev/stdin 'o["data"][:2]')"
+ctl drain h0 --undo >/dev/null
+# A node that stands still is missed, and goes on by itself.
+ctl inject pause g0 --seconds 1.5 >/dev/null
+same 'a node that is paused' pause "$(ctl show nodes --node g0 --json | json /dev/stdin 'o[0]["injected"]')"
+refuses 'one that is paused' "$app/weftctl" inject pause g0
+wait_for 60 gone
+wait_for 60 up
+[ "$(before=$(reads); sleep 1; echo $(($(reads) - before)))" -gt 0 ] || die 'nothing goes on after a pause'
+ctl events >out
+for words in 'injection_begun .*wire is injected at s0.0 for 600 s: seed=7' 'injection_ended .*wire at s0.0 ended after' \
+	'injection_begun .*poison is injected at g0' 'injection_ended .*64 lines were marked' 'injection_begun .*pause is injected at g0 for 1.5 s' \
+	'injection_ended .*pause at g0 ended' 'session_stalled .*g0'; do
+	grep -q "$words" out || die "no event \"$words\": $(cat out)"
+done
+misused 'such as s0.0' "$app/weftctl" inject wire nonesuch.0 --loss 0.1
+refuses 'port: expected a port of a node that runs here' "$app/weftctl" inject wire s0.9 --loss 0.1
+refuses 'drop: expected P: of a frame to be lost; got "1.1"' "$app/weftctl" inject wire s0.0 --loss 1.1
+refuses 'expected a probability above 0' "$app/weftctl" inject wire s0.0 --loss 0
+refuses 'unknown key "loss"' "$app/weftctl" inject wire s0.0 loss=1
+misused 'expected --loss, --duplicate' "$app/weftctl" inject wire s0.0
+misused 'seconds of 0.01 to 3600' "$app/weftctl" inject pause h0 --seconds 0
+refuses 'seconds: expected a number of 0.1 to 86400' "$app/weftctl" inject pause h0 --seconds 0.05
+misused 'such as s0; got "nonesuch"' "$app/weftctl" inject pause nonesuch
+refuses 'target: expected a GFD, got h0, a host' "$app/weftctl" inject poison h0 0
+refuses 'target: expected a GFD that runs here' "$app/weftctl" inject poison nonesuch 0
+refuses 'expected bytes within the 4194304 of g0' "$app/weftctl" inject poison g0 4M
+refuses 'offset: expected an offset, or a share' "$app/weftctl" inject poison g0
+refuses 'seed: expected it with share' "$app/weftctl" inject poison g0 0 --seed 1
+refuses 'seed: expected a number of 0 to 2^64 - 1' "$app/weftctl" inject wire s0.0 --loss 1 --seed -1
+misused 'a number of inject list' "$app/weftctl" inject stop x
+misused '--share: expected an option of inject wire, got one of others' "$app/weftctl" inject wire s0.0 --share 1
+same 'what was refused' 0 "$(injected 'len(o)')"
+same 'nothing was lost by that' 0 "$(ask_state 'sum(n["traffic"][k] for n in o["nodes"] if n["name"] == "h0" for k in ("failed", "lost", "mismatches"))')"
+same 'what was counted' True "$(ask_state '(lambda i: i["begun"] == i["ended"] == 2 and i["frames"] > 20 and i["flits"] > 10)(o["injections"])')"
+
 # A new file: taken, or refused by each daemon with its reason, and nothing changes.
 ctl events --follow --json >followed &
 follower=$!
@@ -320,13 +391,22 @@ WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show
 	             b'{"v":1,"cmd":"capture_start","port":"s0.0","file":"/x","limit":1}', b'{"v":1,"cmd":"events","follow":1}',
 	             b'{"v":1,"cmd":"trace_start"}', b'{"v":1,"cmd":"trace_start","port":"nonesuch"}', b'{"v":1,"cmd":"trace_start","port":"s0.0","count":0}',
 	             b'{"v":1,"cmd":"trace_start","port":"s0.0","pid":4096}', b'{"v":1,"cmd":"trace_start","port":"s0.0","kind":1}', b'{"v":1,"cmd":"trace_stop"}',
-	             b'{"v":1,"cmd":"drain"}', b'{"v":1,"cmd":"drain","node":"nonesuch"}', b'{"v":1,"cmd":"drain","node":"h0","undo":1}', b"[" * 60000):
+	             b'{"v":1,"cmd":"drain"}', b'{"v":1,"cmd":"drain","node":"nonesuch"}', b'{"v":1,"cmd":"drain","node":"h0","undo":1}',
+	             b'{"v":1,"cmd":"inject"}', b'{"v":1,"cmd":"inject","kind":"nonesuch"}', b'{"v":1,"cmd":"inject","kind":"pause"}',
+	             b'{"v":1,"cmd":"inject","kind":"pause","node":"h0","port":"h0.0"}', b'{"v":1,"cmd":"inject","kind":"pause","node":"h0","seconds":0}',
+	             b'{"v":1,"cmd":"inject","kind":"wire","port":"s0.0"}', b'{"v":1,"cmd":"inject","kind":"wire","port":"s0.0","wire":"x"}',
+	             b'{"v":1,"cmd":"inject","kind":"wire","port":"s0.0","wire":"drop=1","seconds":1e99}',
+	             b'{"v":1,"cmd":"inject","kind":"wire","port":"s0.0","wire":"seed=1,drop=1","seed":2}',
+	             b'{"v":1,"cmd":"inject","kind":"wire","port":"s0.0","wire":"bits=0,bits_p=1"}',
+	             b'{"v":1,"cmd":"inject","kind":"poison","target":"g0","offset":-1}', b'{"v":1,"cmd":"inject","kind":"poison","target":7,"offset":0}',
+	             b'{"v":1,"cmd":"inject_stop","injection":99}', b'{"v":1,"cmd":"inject_stop","injection":-1}', b"[" * 60000):
 	    s, f = connect()
 	    a = ask(s, f, text)
 	    assert a["v"] == 1 and a["ok"] is False and a["error"], (text[:80], a)
 	    assert ask(s, f, b'{"v":1,"cmd":"hello","id":[7]}')["id"] == [7]
 	for text in (b'{"v":1,"cmd":"state"}', b'{"v":1,"cmd":"help"}', b'{"v":1,"cmd":"events"}', b'{"v":1,"cmd":"log","level":"info"}',
-	             b'{"v":1,"cmd":"drain","node":"h1"}', b'{"v":1,"cmd":"drains"}', b'{"v":1,"cmd":"drain","node":"h1","undo":true}'):
+	             b'{"v":1,"cmd":"drain","node":"h1"}', b'{"v":1,"cmd":"drains"}', b'{"v":1,"cmd":"injections"}',
+	             b'{"v":1,"cmd":"inject","kind":"wire","port":"h1.0","wire":"dup=0.1","seed":3,"seconds":60}', b'{"v":1,"cmd":"inject_stop"}', b'{"v":1,"cmd":"drain","node":"h1","undo":true}'):
 	    schema.validate(json.loads(text))
 	    assert ask(s, f, text)["ok"], text
 	# A trace: each line as the schema has it, and then the end.
