@@ -52,6 +52,7 @@ def healthy(page):
     page.paint("healthy", "good")
     keys(page)
     roles(page)
+    asks(page)
     page.value("document.activeElement.blur()")
 
 
@@ -92,6 +93,19 @@ def roles(page):
     assert live == {("status", "polite"), ("log", "polite")}, live # and not the counters, which change each second
 
 
+def asks(page):
+    """Where an address goes, and the way there in the picture."""
+    page.value("document.getElementById('question').requestSubmit()")
+    text = page.wait("document.getElementById('answer').textContent")
+    assert text.startswith("allowed: ") and "h0:0 > 0:s0:1 > 0:g0" in text, text
+    assert page.value("document.querySelectorAll('path.asked').length") == 2
+
+
+def drained(page):
+    page.labelled("host h0", ": drained")
+    page.paint("drained", "good")
+
+
 def silent(page):
     page.labelled(LINKS[2], ": silent")
     page.labelled("switch s0", "in trouble, port s0.2 is silent")
@@ -117,7 +131,7 @@ def main():
     page = Page(sys.argv[1], sys.argv[2])
     page.visit(sys.argv[3])
     for line in sys.stdin:
-        {"healthy": healthy, "silent": silent, "dead": dead, "refused": refused}[line.strip()](page)
+        {"healthy": healthy, "drained": drained, "silent": silent, "dead": dead, "refused": refused}[line.strip()](page)
         print("ok", flush=True)
     wrong = page.value("document.title")
     assert re.match(r"Trouble: seen$", wrong), wrong

@@ -200,6 +200,9 @@ shows() {
 	[ "$answer" = ok ] || die "the page does not show that the fabric is $1"
 }
 shows healthy
+timeout 60 "$app/weftctl" drain h0 >out 2>&1 || die "drain: $(cat out)"
+shows drained
+timeout 60 "$app/weftctl" drain h0 --undo >out 2>&1 || die "drain --undo: $(cat out)"
 is_silent() { get /api/v1/state | json /dev/stdin '1 / [p["state"]["silent"] for n in o["nodes"] if n["name"] == "s0" for p in n["ports"]][2]'; }
 kill -STOP $g1
 wait_for 60 is_silent
