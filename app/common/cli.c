@@ -22,6 +22,13 @@
 #include "weft_words.h"
 #include "words.h"
 
+/* Not of what is compiled without a program. */
+#if __has_include("commit.h")
+#include "commit.h"
+#else
+#define WEFT_COMMIT ""
+#endif
+
 static volatile sig_atomic_t stopped;
 static int fail_status = EXIT_FAILURE;
 
@@ -214,7 +221,7 @@ cli_parse(const struct cli_program *p, void *to, int argc, char **argv)
 		if (opt == '?')
 			exit(CLI_USAGE); /* getopt said why */
 		if (opt == ROW_VERSION) {
-			printf("%s " WEFT_VERSION "\n", p->name);
+			printf("%s " WEFT_VERSION WEFT_COMMIT "\n", p->name);
 			cli_exit(EXIT_SUCCESS);
 		}
 		if (opt == ROW_HELP || opt == 'h') {

@@ -60,6 +60,20 @@ same "a file" "compopt -o default" "$(complete_words weft-sim --topology x | hea
 same "a number" "" "$(complete_words weft-sim --hops 1)"
 same "a value that may be left out" "--verbose --version" "$(complete_words weftd --json --ver)"
 
+# The version, and of a checkout its commit; of a tarball none, within somebody's checkout or not.
+top=$here/../..
+version=$("$app/weftd" --version)
+grep -qxE "weftd [0-9.]+( \([0-9a-f]{12,40}(-dirty)?\))?" <<<"$version" || die "--version: $version"
+if [ -e "$top/.git" ] && git -C "$top" rev-parse HEAD >"$work/commit" 2>/dev/null; then
+	grep -q '(' <<<"$version" || die "--version of a checkout: $version"
+	mkdir -p "$work/tar/app" && cp "$top/app/commit.py" "$work/tar/app"
+	same "a commit of a tarball" "" "$(/usr/bin/python3 "$work/tar/app/commit.py")"
+	git -C "$work" init -q
+	same "a commit of a tarball in a checkout" "" "$(/usr/bin/python3 "$work/tar/app/commit.py")"
+else
+	echo "note: this is no checkout of git, so no commit was looked for"
+fi
+
 if command -v man >/dev/null && man --version 2>/dev/null | grep -q '^man 2'; then
 	for program in "${!pages[@]}"; do
 		MANWIDTH=80 man --warnings -E UTF-8 -l "$work/$program.1" >"$work/out" 2>"$work/err"
