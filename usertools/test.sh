@@ -25,7 +25,7 @@ usage() {
 	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--all] [--list]
 
 	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
-	status 1 if any failed. Some 45 minutes on two cores, plus the packages the first time. Safe to repeat
+	status 1 if any failed. Some 35 minutes on two cores, plus the packages the first time. Safe to repeat
 	and to interrupt.
 
 	  --quick        under 3 minutes on two cores: parts format and quick
