@@ -89,7 +89,7 @@ static void __attribute__((noreturn)) shell_child(const struct shell *s, int n, 
 		cli_fail("out of memory");
 	argv[0] = name;
 	memcpy(argv + 1, words, (size_t)n * sizeof(*argv));
-	if (strcmp(argv[1], SHELL_HELP) == 0)
+	if (strcmp(argv[1], SHELL_HELP) == 0 || strcmp(argv[1], "?") == 0)
 		shell_help(n - 1, argv + 2);
 	ctl_command(n + 1, argv);
 }

@@ -283,6 +283,9 @@ lines 'mem list\nexit\nmem nonesuch\n'
 same "commands up to exit" "0 3" "$got $(wc -l <out)"
 lines 'help\nhelp mem dump\n'
 grep -qE '^  mem dump REGION FILE +the whole region' out || die "help: $(cat out)"
+cp out help
+lines '?\nhelp mem dump\n'
+cmp -s out help || die "? is not help: $(cat out)"
 cannot() { # TEXT WANT: status 2 and that one line
 	lines "$1"
 	same "status of $1" "2 1" "$got $(wc -l <err)"
