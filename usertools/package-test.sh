@@ -95,6 +95,7 @@ demo() {
 		./pcap_flits trace.pcap | tail -n 1 | grep "crc good"
 		kill $pid; wait $pid || true
 		/usr/share/weft/vectors/check.py | grep " 0 failed"
+		weftd --schema | cmp - /usr/share/weft/topology-schema.json
 		for program in weftd weftctl weft-fm weft-sim weft-fuse; do man -w $program; done
 		id weft
 		systemd-analyze verify weftd@h0.service 2>&1 | grep weft && exit 1 || true

@@ -5,6 +5,8 @@
 
 #include <float.h>
 #include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "cci.h"
 #include "cli.h"
@@ -13,6 +15,7 @@
 struct options {
 	struct daemon_cfg cfg;
 	struct run_options run;
+	bool schema;
 };
 
 static void
@@ -64,6 +67,8 @@ static const struct cli_option options[] = {
 	{ "from", "NODE", NULL, "who asks --resolve for it", CLI_TEXT(run.from) },
 	{ "hpa", "ADDRESS", NULL, "what it asks for", CLI_TEXT(run.hpa) },
 	{ "uio", NULL, NULL, "by UIO instead of CXL.mem", CLI_FLAG(run.uio) },
+	{ "schema", NULL, NULL, "print the JSON Schema of topology files, for editors, and end",
+		CLI_FLAG(schema) },
 	{ CLI_SECTION("Run") },
 	{ "seconds", "S", NULL, "end after S seconds (without: SIGINT or SIGTERM ends it)",
 		SECONDS(cfg.seconds), .tags = RUN },
@@ -123,6 +128,20 @@ static const struct cli_program program = {
 	CLI_OPTIONS(options),
 };
 
+static void __attribute__((noreturn)) options_print_schema(uint64_t given, int eal_argc)
+{
+	char *text;
+
+	if (__builtin_popcountll(given) != 1 || eal_argc != 0)
+		cli_usage("--schema: expected no other option with it");
+	text = weft_load_schema();
+	if (text == NULL)
+		cli_fail("out of memory");
+	puts(text);
+	free(text);
+	cli_exit(EXIT_SUCCESS);
+}
+
 /* Options that contradict each other, and those that do nothing beside others. */
 static void
 options_judge(const struct daemon_cfg *c, const struct run_options *run, uint64_t given)
@@ -164,6 +183,8 @@ options_parse(struct daemon_cfg *c, struct run_options *run, int argc, char **ar
 	if (run->check && optind < argc && c->topology == NULL)
 		c->topology = argv[optind++];
 	cli_options_only(argc, argv);
+	if (o.schema)
+		options_print_schema(given, c->eal_argc);
 	options_judge(c, run, given);
 	c->cci_is_given = cli_given(&program, given, CCI);
 }

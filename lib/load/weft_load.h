@@ -172,6 +172,14 @@ struct weft_load_version {
 int weft_load_check_change(const struct weft_load_version *now,
 	const struct weft_load_version *next, struct weft_topo_error *err);
 
+/**
+ * The JSON Schema (draft 7) of topology files, and of files of load as its definition
+ * `file_of_load`.
+ *
+ * @return its text, the caller's to free; NULL: out of memory
+ */
+char *weft_load_schema(void);
+
 /** Free a load. NULL is allowed. */
 void weft_load_free(struct weft_load *load);
 

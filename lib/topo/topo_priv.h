@@ -14,6 +14,8 @@
 #include "weft_topo.h"
 
 #define TOPO_DEPTH 8
+#define TOPO_CPU_MAX 1023 /* of lcores */
+#define TOPO_NUMA_MAX 63
 
 struct topo_load;
 

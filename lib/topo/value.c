@@ -14,9 +14,6 @@
 
 #include "topo_priv.h"
 
-#define MAX_CPU 1023
-#define MAX_NUMA 63
-
 /* Report that @v is not what was expected; names its text, or its kind if it has none. */
 int
 topo_bad(struct topo_load *l, const struct topo_value *v, const char *what, const char *expected,
@@ -269,7 +266,7 @@ value_node_has_lcore(const struct weft_topo_node *node, uint64_t cpu)
 static bool
 value_node_add_lcores(struct weft_topo_node *node, uint64_t first, uint64_t last)
 {
-	if (last > MAX_CPU || first > last)
+	if (last > TOPO_CPU_MAX || first > last)
 		return false;
 	for (uint64_t cpu = first; cpu <= last; cpu++) {
 		if (node->n_lcores == WEFT_TOPO_NODE_LCORES || value_node_has_lcore(node, cpu))
@@ -305,7 +302,7 @@ topo_read_lcores(
 	(void)k;
 	if (v->kind != TOPO_SCALAR || !value_parse_lcores(&src->out, v->text))
 		return topo_bad(l, v, "bad CPU list",
-			"CPUs 0..%d like \"2-3,5\", at most %d, each once", MAX_CPU,
+			"CPUs 0..%d like \"2-3,5\", at most %d, each once", TOPO_CPU_MAX,
 			WEFT_TOPO_NODE_LCORES);
 	return 0;
 }
@@ -324,8 +321,8 @@ topo_read_numa(
 		return 0;
 	if (value_is_plain(v))
 		end = value_parse_number(v->text, &value);
-	if (end == NULL || *end != '\0' || value > MAX_NUMA)
-		return topo_bad(l, v, "bad NUMA node", "any or 0..%d", MAX_NUMA);
+	if (end == NULL || *end != '\0' || value > TOPO_NUMA_MAX)
+		return topo_bad(l, v, "bad NUMA node", "any or 0..%d", TOPO_NUMA_MAX);
 	src->out.numa = (int16_t)value;
 	return 0;
 }

@@ -30,6 +30,7 @@ has() {
 has "$prefix/include/weft.h" "$prefix/include/weft/"weft_{codec,flit,wire,pcap,ide,sig}.h "$lib/libweft.so" "$lib/libweft.so.0" \
 	"$lib/libweft-proto.a" "$lib/pkgconfig/"weft{,-proto}.pc
 same "the vectors" "134 passed, 0 failed" "$("$prefix/share/weft/vectors/check.py")"
+same "the schema" "" "$("$bin/weftd" --schema | cmp - "$prefix/share/weft/topology-schema.json" 2>&1)"
 same "the dissector" "" "$(cmp "$tree/usertools/weft.lua" "$lib/wireshark/plugins/weft.lua" 2>&1)"
 n=0
 for program in "$app"/weft*; do

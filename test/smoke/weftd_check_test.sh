@@ -255,4 +255,11 @@ while read -r link; do
 	done
 done < <(grep 'a: s0, b: s1' "$work/as_shown.yaml" | sed 's/^ *- //'; sed -n 's/^| [^|]* | `\({a: s0, b: s1, .*}\)` |$/\1/p' "$page")
 same "files of doc/lab.md" 12 $n
-echo "a fabric can be asked before it runs"
+# The schema of such files: the files of the pages and of every test, and what it allows and does not.
+fabric
+cp "$lab" "$work/many_keys.yaml"
+misused '--schema: expected no other option with it' "$app/weftd" --schema --check "$lab"
+misused '--schema: expected no other option with it' "$app/weftd" --schema -- -l 0
+/usr/bin/python3 "$here/topo_schema.py" "$app/weftd" "$work" "$here"/../../doc/*.yaml "$here"/../vectors/topo/*.yaml \
+	"$work"/*.yaml "$here"/*.sh || die "the schema and --check do not agree"
+echo "a fabric can be asked before it runs, and its file is as the schema says"

@@ -221,6 +221,28 @@ WEFT_TEST(tables_of_the_page_are_the_rows)
 	free(made);
 }
 
+/* What a reader takes that is none of the common ones, the schema has to say by itself. */
+WEFT_TEST(every_row_is_in_the_schema)
+{
+	char *text = weft_load_schema();
+
+	assert_non_null(text);
+	for (unsigned int a = 0; a < WEFT_ARRAY_SIZE(all); a++) {
+		for (unsigned int n = 0; n < all[a].n; n++) {
+			const struct topo_section *s = &all[a].section[n];
+
+			for (unsigned int i = 1; i < s->n; i++) {
+				char key[80];
+
+				snprintf(key, sizeof(key), "\"%s\": {", s->key[i].name);
+				if (s->key[i].read != topo_read_moved && strstr(text, key) == NULL)
+					fail_msg("no %s in the schema", key);
+			}
+		}
+	}
+	free(text);
+}
+
 /* A default is a value that the key's own reader takes, and nothing is required and has one. */
 WEFT_TEST(every_row_holds_together)
 {
