@@ -84,6 +84,7 @@ args_user_note(struct eal_user *user, enum topic topic, const char *value)
 		/* A secondary process shares the memory of the primary it finds by prefix. */
 		user->mem = true;
 		user->prefix = true;
+		user->shares = true;
 		break;
 	case TOPIC_SIZE:
 		user->size_mb = value == NULL ? 0 : (unsigned int)strtoul(value, NULL, 10);
@@ -149,10 +150,22 @@ args_add_spread(struct eal_args *args, const cpu_set_t *cpus, unsigned int n)
 	return args_add(args, "--lcores=%s", map);
 }
 
+/*
+ * The lcore that may run on all CPUs. Its cache of a pool is also that of a secondary process's
+ * lcore of the same number, and these begin at 0.
+ */
 static int
-args_add_lcores(struct eal_args *args, const struct weft_eal_cfg *cfg)
+args_add_any(struct eal_args *args, const cpu_set_t *cpus, bool shares)
 {
 	char list[4096];
+
+	weft_cpuset_format(cpus, list, sizeof(list));
+	return args_add(args, "--lcores=%d@(%s)", shares ? RTE_MAX_LCORE - 1 : 0, list);
+}
+
+static int
+args_add_lcores(struct eal_args *args, const struct weft_eal_cfg *cfg, bool shares)
+{
 	cpu_set_t cpus;
 
 	if (cfg->lcores != NULL)
@@ -161,8 +174,7 @@ args_add_lcores(struct eal_args *args, const struct weft_eal_cfg *cfg)
 		return -errno;
 	if (cfg->n_lcores > 1)
 		return args_add_spread(args, &cpus, cfg->n_lcores);
-	weft_cpuset_format(&cpus, list, sizeof(list));
-	return args_add(args, "--lcores=0@(%s)", list);
+	return args_add_any(args, &cpus, shares);
 }
 
 static int
@@ -198,7 +210,7 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	rc |= args_add(args, "--log-level=error");
 	rc |= args_add_memory(args, mem, memory_mb);
 	if (!user->lcores)
-		lcores_rc = args_add_lcores(args, cfg);
+		lcores_rc = args_add_lcores(args, cfg, user->shares);
 	/* A probe of all would take devices from the kernel that are none of ours. */
 	for (unsigned int i = 0; i < cfg->n_pci && !user->pci; i++)
 		rc |= args_add(args, "-a%s", cfg->pci[i]);

@@ -77,6 +77,7 @@ struct eal_user {
 	bool lcores;
 	bool pci;
 	bool prefix; /* run-time folder */
+	bool shares; /* memory, with other processes */
 	bool iova;
 	bool words; /* what EAL says is wanted */
 };

@@ -147,6 +147,20 @@ WEFT_TEST(pci_devices_are_probed_by_name_only)
 	args_free(&args, 1);
 }
 
+WEFT_TEST(who_shares_memory_keeps_off_the_lcores_of_secondary_processes)
+{
+	char type[] = "--proc-type=primary";
+	char *argv[] = { type };
+	struct weft_eal_cfg cfg = { 0 };
+	struct eal_args args;
+	char want[32];
+
+	build(&args, &cfg, argv, 1, EAL_MEM_HUGE);
+	snprintf(want, sizeof(want), "--lcores=%d@(", RTE_MAX_LCORE - 1);
+	assert_true(has_option(&args, args.argc, want));
+	args_free(&args, 1);
+}
+
 WEFT_TEST(several_lcores_are_spread_over_the_cpus)
 {
 	struct weft_eal_cfg cfg = { .n_lcores = 3 };
