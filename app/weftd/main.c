@@ -221,8 +221,11 @@ weftd_start(struct daemon *d)
 		d->node[i].lcore = d->node[i].topo->n_lcores == 0 ? rte_get_main_lcore()
 		                                                  : d->node[i].topo->lcore[0];
 	}
-	if (!d->cfg.no_text)
-		puts(weft_eal_memory_line());
+	if (d->cfg.no_text)
+		return;
+	puts(weft_eal_memory_line());
+	if (weft_eal_share_line()[0] != '\0')
+		puts(weft_eal_share_line());
 }
 
 static void

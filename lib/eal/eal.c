@@ -186,6 +186,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 		rte_eal_cleanup();
 		return rc;
 	}
+	eal_share_open();
 	is_running = true;
 	return 0;
 }
@@ -197,6 +198,7 @@ weft_eal_stop(void)
 		return;
 	is_running = false;
 	eal_loops_fini();
+	eal_share_close();
 	/*
 	 * Not rte_eal_cleanup(): it unmaps memory in which EAL's interrupt thread, which nobody
 	 * stops, still looks up handles of closed ports. About one memif process in ten died of it.

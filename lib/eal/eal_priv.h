@@ -70,6 +70,13 @@ void eal_telemetry_set_patience(unsigned int silent_ms, unsigned int idle_ms);
  */
 unsigned int eal_remove_dead_rundirs(const char *own);
 
+/*
+ * Let secondary processes capture, if EAL runs so that they can attach, and remove its files
+ * when the process exits. Close when no port is polled any more.
+ */
+void eal_share_open(void);
+void eal_share_close(void);
+
 /* What the user's own arguments settle, so that ours keep out of the way. */
 struct eal_user {
 	bool mem; /* kind of memory */

@@ -65,6 +65,14 @@ int weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen);
 const char *weft_eal_memory_line(void);
 
 /**
+ * How secondary processes of DPDK attach, in one line for people, such as
+ * "secondary processes: can attach with --file-prefix=lab (run folder /var/run/dpdk/lab)". Empty
+ * before weft_eal_start(), and where they cannot: they need hugepages and a primary process that
+ * the user's EAL arguments name. The string lives as long as the process.
+ */
+const char *weft_eal_share_line(void);
+
+/**
  * Stop the idle monitor. From the main lcore, last: EAL's memory, sockets and folders go with the
  * process, which is about to end.
  */
