@@ -144,6 +144,9 @@ watch_ask(struct watch_region *r, uint64_t number)
 
 	if (lines == 0 || r->n_asked == WATCH_MOST)
 		return;
+	/* It may not have been known at open, and other memory have come before the first look. */
+	if (r->file.generation == 0)
+		r->file.generation = nodes_info(r->node).generation;
 	rc = fabric_ask(&watch.client, &r->file, number * WATCH_STEP % lines * WATCH_LINE,
 		watch.line, sizeof(watch.line), (uint64_t)(uintptr_t)r);
 	if (rc == 0)
