@@ -274,6 +274,7 @@ fabric_open(struct fabric_client *c, struct fabric_file *f, struct weft_region_i
 	f->epoch = c->epoch;
 	f->size = info->size;
 	f->generation = info->generation;
+	f->is_asked = info->generation != 0;
 	return 0;
 }
 
@@ -318,7 +319,8 @@ fabric_learn(struct fabric_client *c, struct fabric_file *f, struct weft_region_
 {
 	const struct fabric_slot *s;
 
-	if (__atomic_load_n(&f->generation, __ATOMIC_RELAXED) != 0 ||
+	/* Another thread may know it since it opened the region, and have told nobody. */
+	if (__atomic_load_n(&f->is_asked, __ATOMIC_RELAXED) ||
 		__atomic_exchange_n(&f->is_asked, true, __ATOMIC_RELAXED))
 		return false;
 	s = fabric_find(c, f);
