@@ -92,7 +92,8 @@ sends 0 "${memif[@]}" --expect "$t" --loop 20
 same "by memif" "10000 0 0 0 0" "$(compared 1)"
 "$app/weft-replay" --in "$t" --to "socket=$work/p,role=client" --rate 2000 --wait 20 --json "$work/p.json" >"$work/p.log" 2>&1 &
 pids+=($!)
-in=$work/out.pcapng sends 0 --direction out --to "socket=$work/p,role=server" --rate 2000 --wait 20
+# It sends at once, and goes when all of the other's have come: neither ends while the other has to send.
+in=$work/out.pcapng sends 0 --direction out --to "socket=$work/p,role=server" --rate max --expect "$t" --wait 20
 wait ${pids[-1]} || die "the other process: $(cat "$work/p.log")"
 same "each got some of the other's" True "$(r "o['ports'][0]['received']['frames'] > 0 and
 load('$work/p.json')['ports'][0]['received']['frames'] > 0")"
