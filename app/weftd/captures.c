@@ -20,6 +20,7 @@
 
 #include "cli.h"
 #include "event.h"
+#include "ports.h"
 #include "weft_file.h"
 
 #define CAPTURES_MAX 64 /* in a run */

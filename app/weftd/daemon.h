@@ -279,24 +279,6 @@ void resolve_print(const struct run_options *run, const char *json);
 /** A signal asked to end. Any thread. */
 bool daemon_is_stopped(void);
 
-/* --- ports.c --- */
-
-/** Ends the program if two ports of nodes here are to be one virtual device. */
-void ports_check(const struct daemon *d);
-
-/** Open every port of the nodes that run here; prints the choice. 0, or -errno with a line. */
-int ports_open(struct daemon *d, char *err, size_t err_len);
-void ports_close(struct daemon *d);
-
-/** Files and sockets that the ports here need, captures included. */
-unsigned int ports_files(const struct daemon *d);
-
-/** The node here that has the port of this name, such as "s0.0", and its number; or NULL. */
-struct node *ports_find(const struct daemon *d, const char *name, size_t len, uint16_t *port);
-
-/** Whether a link is a pair of rings inside this process. */
-bool port_is_ring(const struct daemon *d, const struct weft_topo_link *l);
-
 /* --- single.c --- */
 
 /** Where this user's sockets and locks are. */

@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "event.h"
+#include "ports.h"
 #include "weft_derive.h"
 #include "weft_duplicate.h"
 

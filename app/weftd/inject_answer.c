@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "ports.h"
 #include "weft_line.h"
 #include "words.h"
 

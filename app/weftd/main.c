@@ -30,6 +30,7 @@
 #include "http.h"
 #include "inject.h"
 #include "operate.h"
+#include "ports.h"
 #include "start.h"
 
 #define TEND_EVERY_MS 20

@@ -7,7 +7,7 @@
  * side only.
  */
 
-#include "daemon.h"
+#include "ports.h"
 
 #include <errno.h>
 #include <stdio.h>

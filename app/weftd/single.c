@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "event.h"
+#include "ports.h"
 #include "weft_attach_rundir.h"
 #include "weft_file.h"
 #include "weft_lock.h"

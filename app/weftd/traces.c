@@ -15,6 +15,7 @@
 
 #include <rte_cycles.h>
 
+#include "ports.h"
 #include "weft_loop.h"
 
 struct trace_run {
