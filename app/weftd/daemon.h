@@ -614,6 +614,9 @@ int update_memory(
 
 /* --- node.c --- */
 
+/** The node of this name that runs here; NULL: none, or @p name is NULL. Any thread. */
+struct node *node_find(const struct daemon *d, const char *name);
+
 /** Everything of a node but its ports. */
 int node_init(struct node *n, char *err, size_t err_len);
 void node_fini(struct node *n);

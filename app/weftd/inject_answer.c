@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+#include "operate.h"
 #include "ports.h"
 #include "weft_line.h"
+#include "weft_words.h"
 #include "words.h"
 
 struct inject_call {
@@ -40,37 +42,23 @@ inject_text(const struct inject_call *c, const char *key)
 	return json_string_value(json_object_get(c->request, key));
 }
 
-/* A key's value in words, for an error. */
-static const char *
-inject_got(const struct inject_call *c, const char *key, char *text, size_t len)
-{
-	char *got = json_dumps(json_object_get(c->request, key), JSON_ENCODE_ANY | JSON_COMPACT);
-
-	snprintf(text, len, "%.100s", got == NULL ? "nothing" : got);
-	free(got);
-	return text;
-}
-
 static bool
 inject_refuse_key(const struct inject_call *c, const char *key, const char *expected)
 {
-	char got[128];
-
-	return inject_refuse(
-		c, "%s: expected %s, got %s", key, expected, inject_got(c, key, got, sizeof(got)));
+	operate_refuse_key(c->request, key, expected, c->err, c->err_len);
+	return false;
 }
 
 static bool
 inject_read_kind(const struct inject_call *c, struct inject_cfg *cfg)
 {
-	const char *kind = inject_text(c, "kind");
+	const char *text = inject_text(c, "kind");
+	const int kind = text == NULL ? -1 : weft_words_find(inject_words, text);
 
-	for (unsigned int k = 0; kind != NULL && k < INJECT_KINDS; k++)
-		if (strcmp(kind, inject_words[k]) == 0) {
-			cfg->kind = (enum inject_kind)k;
-			return true;
-		}
-	return inject_refuse_key(c, "kind", "wire, poison or pause");
+	if (kind < 0)
+		return inject_refuse_key(c, "kind", "wire, poison or pause");
+	cfg->kind = (enum inject_kind)kind;
+	return true;
 }
 
 /* Keys of other kinds would be without effect. */
@@ -134,15 +122,6 @@ inject_read_seed(const struct inject_call *c, struct inject_cfg *cfg)
 	       inject_refuse_key(c, "seed", "a number of 0 to 2^64 - 1");
 }
 
-static struct node *
-inject_node(const struct inject_call *c, const char *name)
-{
-	for (uint16_t i = 0; name != NULL && i < c->d->n_nodes; i++)
-		if (strcmp(c->d->node[i].topo->name, name) == 0)
-			return &c->d->node[i];
-	return NULL;
-}
-
 /* --- wire --- */
 
 static bool
@@ -203,7 +182,7 @@ inject_find_region(const struct inject_call *c, const char *name, struct inject_
 				"target: expected memory of one GFD, got region %s, in which "
 				"several take turns: name one of them",
 				name);
-		cfg->node = inject_node(c, t->node[target->node].name);
+		cfg->node = node_find(c->d, t->node[target->node].name);
 		*first = target->dpa + r->offset;
 		*size = r->size;
 		return cfg->node != NULL ||
@@ -219,7 +198,7 @@ inject_find_memory(
 {
 	const char *target = inject_text(c, "target");
 
-	cfg->node = inject_node(c, target);
+	cfg->node = node_find(c->d, target);
 	if (target == NULL)
 		return inject_refuse_key(c, "target", "a GFD that runs here, or a region");
 	if (cfg->node == NULL)
@@ -290,7 +269,7 @@ inject_read_poison(const struct inject_call *c, struct inject_cfg *cfg)
 static bool
 inject_read_pause(const struct inject_call *c, struct inject_cfg *cfg)
 {
-	cfg->node = inject_node(c, inject_text(c, "node"));
+	cfg->node = node_find(c->d, inject_text(c, "node"));
 	return cfg->node != NULL || inject_refuse_key(c, "node", "a node that runs here");
 }
 

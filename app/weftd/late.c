@@ -34,7 +34,7 @@ late_mark_command(struct daemon *d, const char *params, struct rte_tel_data *dat
 {
 	char name[WEFT_TOPO_NAME_ROOM], text[160];
 	struct words_lines l;
-	struct node *n = NULL;
+	struct node *n;
 	int rc;
 
 	if (!words_lines(params, &l) || l.len >= sizeof(name))
@@ -42,11 +42,8 @@ late_mark_command(struct daemon *d, const char *params, struct rte_tel_data *dat
 			"error: expected GFD,OFFSET or GFD,OFFSET,LINES, such as g0,0x1000,16");
 	memcpy(name, l.name, l.len);
 	name[l.len] = '\0';
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if (d->node[i].topo->kind == WEFT_TOPO_GFD &&
-			strcmp(d->node[i].topo->name, name) == 0)
-			n = &d->node[i];
-	if (n == NULL) {
+	n = node_find(d, name);
+	if (n == NULL || n->topo->kind != WEFT_TOPO_GFD) {
 		snprintf(text, sizeof(text), "error: no GFD %.40s runs here", name);
 		return rte_tel_data_string(data, text);
 	}

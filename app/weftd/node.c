@@ -416,6 +416,15 @@ node_init(struct node *n, char *err, size_t err_len)
 	return rc == 0 ? segments_init(n) : rc;
 }
 
+struct node *
+node_find(const struct daemon *d, const char *name)
+{
+	for (uint16_t i = 0; name != NULL && i < d->n_nodes; i++)
+		if (strcmp(d->node[i].topo->name, name) == 0)
+			return &d->node[i];
+	return NULL;
+}
+
 bool
 node_is_paused(const struct node *n)
 {

@@ -42,4 +42,8 @@ struct operate_streams {
 json_t *operate_answer(struct daemon *d, double seconds, const char *line, size_t len,
 	struct operate_streams *streams);
 
+/** The line of a request whose key has a wrong value, or lacks. */
+void operate_refuse_key(
+	const json_t *request, const char *key, const char *expected, char *err, size_t err_len);
+
 #endif /* OPERATE_H */

@@ -17,6 +17,7 @@
 #include "drain.h"
 #include "event.h"
 #include "inject.h"
+#include "weft_words.h"
 
 #define OPERATE_ERROR 512
 
@@ -42,15 +43,22 @@ operate_text(const struct operate_call *c, const char *key)
 	return json_string_value(json_object_get(c->request, key));
 }
 
+void
+operate_refuse_key(
+	const json_t *request, const char *key, const char *expected, char *err, size_t err_len)
+{
+	const json_t *v = json_object_get(request, key);
+	char *got = v == NULL ? NULL : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
+
+	snprintf(err, err_len, "%s: expected %s, got %.100s", key, expected,
+		got == NULL ? "nothing" : got);
+	free(got);
+}
+
 static json_t *
 operate_refuse(struct operate_call *c, const char *key, const char *expected)
 {
-	const json_t *v = json_object_get(c->request, key);
-	char *got = v == NULL ? NULL : json_dumps(v, JSON_ENCODE_ANY | JSON_COMPACT);
-
-	snprintf(c->err, sizeof(c->err), "%s: expected %s, got %.100s", key, expected,
-		got == NULL ? "nothing" : got);
-	free(got);
+	operate_refuse_key(c->request, key, expected, c->err, sizeof(c->err));
 	return NULL;
 }
 
@@ -100,13 +108,13 @@ operate_reload(struct operate_call *c)
 static json_t *
 operate_log(struct operate_call *c)
 {
-	const char *level = operate_text(c, "level");
+	const char *text = operate_text(c, "level");
+	const int level = text == NULL ? -1 : weft_words_find(event_level_words, text);
 
-	for (unsigned int i = 0; level != NULL && event_level_words[i] != NULL; i++)
-		if (strcmp(level, event_level_words[i]) == 0)
-			return json_pack("{s:s, s:s}", "level", level, "before",
-				event_level_words[events_set_level((enum event_level)i)]);
-	return operate_refuse(c, "level", "error, warning, info or detail");
+	if (level < 0)
+		return operate_refuse(c, "level", "error, warning, info or detail");
+	return json_pack("{s:s, s:s}", "level", text, "before",
+		event_level_words[events_set_level((enum event_level)level)]);
 }
 
 static json_t *
@@ -184,22 +192,11 @@ operate_trace_stop(struct operate_call *c)
 	return json_object();
 }
 
-static struct node *
-operate_node(const struct operate_call *c)
-{
-	const char *name = operate_text(c, "node");
-
-	for (uint16_t i = 0; name != NULL && i < c->d->n_nodes; i++)
-		if (strcmp(c->d->node[i].topo->name, name) == 0)
-			return &c->d->node[i];
-	return NULL;
-}
-
 static json_t *
 operate_drain(struct operate_call *c)
 {
 	const json_t *undo = json_object_get(c->request, "undo");
-	struct node *n = operate_node(c);
+	struct node *n = node_find(c->d, operate_text(c, "node"));
 
 	if (n == NULL)
 		return operate_refuse(c, "node", "a node that runs here");
