@@ -10,12 +10,8 @@
 #include "daemon.h"
 
 #include <errno.h>
-#include <net/if.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "event.h"
 
@@ -44,31 +40,6 @@ struct link_watch {
 	uint64_t updates; /* changes of routes at the last look */
 };
 
-/* What the kernel says of an interface. */
-struct netif_state {
-	bool is_there; /* the rest is valid */
-	bool is_up; /* and has a carrier */
-	unsigned int mtu;
-};
-
-static void
-watch_look_at_netif(const char *name, struct netif_state *s)
-{
-	struct ifreq ifr = { 0 };
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	*s = (struct netif_state){ 0 };
-	if (fd < 0)
-		return;
-	memcpy(ifr.ifr_name, name, strnlen(name, sizeof(ifr.ifr_name) - 1));
-	if (ioctl(fd, SIOCGIFMTU, &ifr) == 0) {
-		s->mtu = (unsigned int)ifr.ifr_mtu;
-		s->is_there = ioctl(fd, SIOCGIFFLAGS, &ifr) == 0;
-		s->is_up = (ifr.ifr_flags & IFF_UP) != 0 && (ifr.ifr_flags & IFF_RUNNING) != 0;
-	}
-	close(fd);
-}
-
 static const struct weft_topo_port *
 watch_topo_port(const struct node *n, unsigned int port)
 {
@@ -86,7 +57,7 @@ watch_behind(const struct node *n, unsigned int port)
 int
 links_watch_init(struct node *n)
 {
-	struct netif_state s;
+	struct weft_netif netif;
 
 	n->link_watch = calloc(n->n_ports, sizeof(*n->link_watch));
 	if (n->link_watch == NULL)
@@ -94,8 +65,8 @@ links_watch_init(struct node *n)
 	for (uint16_t p = 0; p < n->n_ports; p++) {
 		if (watch_topo_port(n, p)->device_kind != WEFT_TOPO_NETIF)
 			continue;
-		watch_look_at_netif(watch_topo_port(n, p)->device, &s);
-		n->link_watch[p].mtu = s.mtu;
+		(void)weft_netif_look(watch_topo_port(n, p)->device, &netif);
+		n->link_watch[p].mtu = netif.mtu;
 	}
 	return 0;
 }
@@ -303,19 +274,14 @@ watch_link(const struct node *n, unsigned int port, uint64_t now_ns)
 {
 	const struct weft_topo_port *tp = watch_topo_port(n, port);
 	struct link_watch *w = &n->link_watch[port];
-	struct netif_state netif = { 0 };
-	bool is_up = weft_port_is_up(n->port[port]);
+	struct weft_netif netif;
 
-	if (tp->device_kind == WEFT_TOPO_NETIF) {
-		watch_look_at_netif(tp->device, &netif);
-		is_up = is_up && netif.is_there && netif.is_up;
-	}
 	if (w->updates != n->daemon->updates) { /* frames may take other ways now */
 		w->updates = n->daemon->updates;
 		w->was_heard = w->told_way = false;
 	}
-	watch_up(n, port, is_up, now_ns);
-	if (netif.is_there)
+	watch_up(n, port, weft_port_is_up(n->port[port]), now_ns);
+	if (tp->device_kind == WEFT_TOPO_NETIF && weft_netif_look(tp->device, &netif) == 0)
 		watch_mtu(n, port, netif.mtu);
 	if (n->conns == NULL)
 		watch_silence(n, port, now_ns);

@@ -13,35 +13,9 @@
 #include <linux/if_packet.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static int
-facts_netif(const char *netif, struct port_facts *facts)
-{
-	struct ifreq ifr = { 0 };
-	int fd, rc = 0;
-
-	if (strlen(netif) >= sizeof(ifr.ifr_name))
-		return -ENODEV;
-	memcpy(ifr.ifr_name, netif, strlen(netif));
-	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	if (ioctl(fd, SIOCGIFMTU, &ifr) != 0) {
-		rc = -errno;
-	} else {
-		facts->mtu = (unsigned int)ifr.ifr_mtu;
-		if (ioctl(fd, SIOCGIFFLAGS, &ifr) != 0)
-			rc = -errno;
-		else
-			facts->is_up = (ifr.ifr_flags & IFF_UP) != 0;
-	}
-	close(fd);
-	return rc;
-}
 
 /* A number of /proc/self/status, by a scanf format; 0 if it is not there. */
 static uint64_t
@@ -121,6 +95,7 @@ port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts)
 	uint64_t caps = facts_status("CapEff: %" SCNx64);
 	bool can_bpf = (caps & (WEFT_BIT64(CAP_BPF) | WEFT_BIT64(CAP_SYS_ADMIN))) != 0;
 	bool first_userns = facts_first_userns();
+	struct weft_netif netif;
 
 	memset(facts, 0, sizeof(*facts));
 	facts->can_packet = (caps & WEFT_BIT64(CAP_NET_RAW)) != 0;
@@ -128,8 +103,11 @@ port_facts_read(const struct weft_port_spec *spec, struct port_facts *facts)
 	facts->lockable = facts_lockable(caps, first_userns);
 	facts->buffer_len =
 		rte_mempool_calc_obj_size(spec->pool->elt_size, spec->pool->flags, NULL);
-	if (spec->netif != NULL)
-		facts->netif_rc = facts_netif(spec->netif, facts);
+	if (spec->netif != NULL) {
+		facts->netif_rc = weft_netif_look(spec->netif, &netif);
+		facts->mtu = netif.mtu;
+		facts->is_up = netif.is_up;
+	}
 	if (spec->netif != NULL && facts->netif_rc == 0 && facts->is_up)
 		facts->is_group_taken = facts_group_taken(spec->netif);
 }

@@ -9,6 +9,7 @@
 
 #include "port_priv.h"
 
+#include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,20 +39,30 @@ port_netif_forget(struct weft_port_ctl *ctl)
 	free((void *)(uintptr_t)ctl->netif.spec.wire);
 }
 
-bool
-port_netif_is_running(const struct port_netif *n)
+int
+weft_netif_look(const char *name, struct weft_netif *n)
 {
-	const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq ifr = { 0 };
-	bool is_running;
+	int fd, rc = 0;
 
+	*n = (struct weft_netif){ 0 };
+	if (strlen(name) >= sizeof(ifr.ifr_name))
+		return -ENODEV;
+	memcpy(ifr.ifr_name, name, strlen(name));
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return false;
-	memcpy(ifr.ifr_name, n->spec.netif, strnlen(n->spec.netif, sizeof(ifr.ifr_name) - 1));
-	is_running = ioctl(fd, SIOCGIFFLAGS, &ifr) == 0 && (ifr.ifr_flags & IFF_UP) != 0 &&
-	             (ifr.ifr_flags & IFF_RUNNING) != 0;
+		return -errno;
+	if (ioctl(fd, SIOCGIFMTU, &ifr) != 0) {
+		rc = -errno;
+	} else {
+		n->mtu = (unsigned int)ifr.ifr_mtu;
+		if (ioctl(fd, SIOCGIFFLAGS, &ifr) != 0)
+			rc = -errno;
+		n->is_up = rc == 0 && (ifr.ifr_flags & IFF_UP) != 0;
+		n->has_carrier = n->is_up && (ifr.ifr_flags & IFF_RUNNING) != 0;
+	}
 	close(fd);
-	return is_running;
+	return rc;
 }
 
 static void

@@ -520,12 +520,14 @@ bool
 weft_port_is_up(struct weft_port *port)
 {
 	const struct port_netif *n = &port->ctl->netif;
+	struct weft_netif now;
 
 	/* A ring's other end is there as long as the process is. */
 	if (port->ctl->pair != NULL)
 		return true;
 	/* To a driver of an interface the link is up always. */
-	if (n->is_kept && (n->is_gone || !port_netif_is_running(n)))
+	if (n->is_kept &&
+		(n->is_gone || weft_netif_look(n->spec.netif, &now) != 0 || !now.has_carrier))
 		return false;
 	return port_ethdev_is_up(port->ethdev);
 }

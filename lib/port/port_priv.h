@@ -133,9 +133,6 @@ int port_open_device(
 int port_netif_keep(struct weft_port_ctl *ctl, const struct weft_port_spec *spec);
 void port_netif_forget(struct weft_port_ctl *ctl);
 
-/* Whether the interface is up and has a carrier. */
-bool port_netif_is_running(const struct port_netif *n);
-
 /* See whether the interface is still the one that was opened. */
 void port_netif_maintain(struct weft_port *port);
 bool port_netif_next_event(struct weft_port *port, struct weft_port_event *event);

@@ -174,6 +174,16 @@ const char *weft_port_name(const struct weft_port *port);
  */
 const char *weft_port_line(const struct weft_port *port);
 
+/** What the kernel says of an interface. */
+struct weft_netif {
+	unsigned int mtu;
+	bool is_up;
+	bool has_carrier; /**< and is up */
+};
+
+/** Ask it. 0; -ENODEV: no interface of that name; or -errno. Any thread. */
+int weft_netif_look(const char *name, struct weft_netif *n);
+
 /** Is the link up? An interface of the kernel has to be up and have a carrier. Control thread. */
 bool weft_port_is_up(struct weft_port *port);
 
