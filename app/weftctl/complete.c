@@ -170,7 +170,6 @@ static void
 complete_kind_of(struct complete *c, const struct complete_line *l, const char *kind)
 {
 	static const char *const levels[] = { "error", "warning", "info", "detail", NULL };
-	static const char *const ops[] = { "create", "grow", "share", "release", NULL };
 	static const struct {
 		const char *kind;
 		enum complete_kind ask;
@@ -190,7 +189,7 @@ complete_kind_of(struct complete *c, const struct complete_line *l, const char *
 	else if (strcmp(kind, "LEVEL") == 0)
 		complete_all(c, levels);
 	else if (strcmp(kind, "OP") == 0)
-		complete_all(c, ops);
+		complete_all(c, fm_mem_op_words());
 	else if (strcmp(kind, "WHAT") == 0 && l->verb->run == fm_show)
 		complete_all(c, fm_words());
 	else if (strcmp(kind, "WHAT") == 0)

@@ -203,6 +203,9 @@ int fm_mem(struct ctl *c);
 /** What fm show takes; ends with NULL. */
 const char *const *fm_words(void);
 
+/** What `fm mem` does: "create" and so on, and NULL. */
+const char *const *fm_mem_op_words(void);
+
 /* A component of this user's daemons. */
 int cci_run(struct ctl *c);
 

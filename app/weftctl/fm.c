@@ -17,6 +17,7 @@
 #include "weft_attach_rundir.h"
 #include "weft_base.h"
 #include "weft_socket.h"
+#include "weft_words.h"
 
 #define FM_SOCKET "fm.sock"
 #define FM_TIMEOUT_MS 10000
@@ -395,6 +396,16 @@ static const struct {
 	{ "release", FM_NAME, 0 },
 };
 
+const char *const *
+fm_mem_op_words(void)
+{
+	static const char *words[WEFT_ARRAY_SIZE(fm_mem_ops) + 1];
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(fm_mem_ops); i++)
+		words[i] = fm_mem_ops[i].op;
+	return words;
+}
+
 static void
 fm_mem_judge(const struct ctl *c, const char *op)
 {
@@ -402,13 +413,12 @@ fm_mem_judge(const struct ctl *c, const char *op)
 		(c->operand[1] != NULL ? FM_NAME : 0) | (c->opt.size_text != NULL ? FM_SIZE : 0) |
 		(c->opt.gfd != NULL ? FM_GFD : 0) | (c->opt.host != NULL ? FM_HOSTS : 0) |
 		(c->opt.interleave != 0 ? FM_WAYS : 0);
-	unsigned int i = 0, lacks, wrong;
+	const int i = weft_words_find(fm_mem_op_words(), op);
+	unsigned int lacks, wrong;
 	char list[64] = "";
 	size_t used = 0;
 
-	while (i < WEFT_ARRAY_SIZE(fm_mem_ops) && strcmp(fm_mem_ops[i].op, op) != 0)
-		i++;
-	if (i == WEFT_ARRAY_SIZE(fm_mem_ops))
+	if (i < 0)
 		cli_usage("fm mem: expected create, grow, share or release, got \"%s\"", op);
 	lacks = fm_mem_ops[i].needs & ~given;
 	wrong = given & ~(fm_mem_ops[i].needs | fm_mem_ops[i].takes);
