@@ -127,8 +127,7 @@ watch_judge(struct watch_region *r, int status)
 			serve_doubt(r->node);
 		r->is_poisoned = true;
 		break;
-	/* Each time: a page may have been loaded, or been busy, while the kernel was told. */
-	case -ESTALE:
+	case -ESTALE: r->is_over = true; /* fallthrough */
 	case -EACCES:
 	case -ENXIO: serve_doubt(r->node); break;
 	/* The main thread tells of a daemon that has gone. */
