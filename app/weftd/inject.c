@@ -11,7 +11,6 @@
 #include <stdlib.h>
 
 #include "event.h"
-#include "weft_line.h"
 #include "weft_port_badwire.h"
 
 #define INJECT_CALM_S 1.0 /* for frames in a wire that ends */
@@ -168,15 +167,8 @@ static int
 inject_begin_poison(struct injection *i, char *err, size_t err_len)
 {
 	const struct node *n = i->cfg.node;
-	const uint64_t memory = n->topo->memory;
 	int rc;
 
-	if (i->cfg.lines > memory / WEFT_LINE_LEN ||
-		i->cfg.offset / WEFT_LINE_LEN > memory / WEFT_LINE_LEN - i->cfg.lines)
-		return weft_errorf(err, err_len, -ERANGE,
-			"offset: expected lines within the %" PRIu64 " bytes of %s, got %" PRIu64
-			" lines from 0x%" PRIx64,
-			memory, n->topo->name, i->cfg.lines, i->cfg.offset);
 	if (i->cfg.lines == 0 && inject_has_share(n))
 		return weft_errorf(err, err_len, -EBUSY,
 			"share: expected a GFD that has none injected, got %s: stop that first",
@@ -189,7 +181,8 @@ inject_begin_poison(struct injection *i, char *err, size_t err_len)
 	if (rc == 0)
 		return 0;
 	inject_free_late(i);
-	return weft_errorf(err, err_len, rc, "%s: too many marks wait: try again", n->topo->name);
+	return weft_errorf(err, err_len, rc, "%s: %s", n->topo->name,
+		rc == -EAGAIN ? "too many marks wait: try again" : strerror(-rc));
 }
 
 static int
