@@ -164,10 +164,12 @@ live_send(struct live *l, double intended, struct live_trial *t)
 	double given_up = 0; /* frames that should have left while this lcore did not run */
 	uint64_t now;
 
-	while ((now = rte_get_tsc_cycles()) < end && !cli_is_stopped()) {
+	/* Once more when the time is over: all of it may have passed without a CPU for this lcore. */
+	do {
 		double due = BURST;
 		uint16_t sent;
 
+		now = rte_get_tsc_cycles();
 		if (!isinf(intended)) {
 			due = (double)(now - start) * intended / l->hz - given_up - (double)t->sent;
 			if (due > BEHIND_MAX) {
@@ -182,7 +184,7 @@ live_send(struct live *l, double intended, struct live_trial *t)
 		memmove(q.pkt, q.pkt + sent, q.n * sizeof(q.pkt[0]));
 		if (sent == 0)
 			live_rest(l, &looks);
-	}
+	} while (now < end && !cli_is_stopped());
 	t->seconds = (double)(rte_get_tsc_cycles() - start) / l->hz;
 	rte_pktmbuf_free_bulk(q.pkt, q.n);
 }
