@@ -248,11 +248,23 @@ weft_impair_parse(
 	return 0;
 }
 
+/* Whether a key that there is comes for the first time. */
+static bool
+key_take(uint32_t *given, const char *name)
+{
+	const uint32_t bit = UINT32_C(1) << (key_find(name) - weft_impair_keys);
+	const bool is_new = (*given & bit) == 0;
+
+	*given |= bit;
+	return is_new;
+}
+
 int
 weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err, size_t len)
 {
 	struct weft_impair_cfg changed = *cfg;
 	char copy[512], *rest = copy, *item;
+	uint32_t given = 0; /* a bit a key */
 	int rc = 0;
 
 	if (strlen(text) >= sizeof(copy)) {
@@ -271,6 +283,10 @@ weft_impair_parse_list(struct weft_impair_cfg *cfg, const char *text, char *err,
 		}
 		*value++ = '\0';
 		rc = weft_impair_parse(&changed, item, value, err, len);
+		if (rc == 0 && !key_take(&given, item)) {
+			key_say_fault(err, len, "%s: expected it once, got it again", item);
+			rc = -EINVAL;
+		}
 	}
 	if (rc != 0)
 		return rc;

@@ -81,6 +81,7 @@ WEFT_TEST(bad_text_is_refused_with_a_line)
 		const char *line;
 	} rows[] = {
 		{ "bre=1", -ENOENT, "unknown key \"bre\"" KEYS },
+		{ "ber=1e-5,drop=0.1,ber=1e-6", -EINVAL, "ber: expected it once, got it again" },
 		{ "ber=0.1,", -EINVAL, "expected key=value; got \"\"" },
 		{ "ber", -EINVAL, "expected key=value; got \"ber\"" },
 		{ "b\nr=1", -ENOENT, "unknown key \"b?r\"" KEYS },
