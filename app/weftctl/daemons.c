@@ -312,15 +312,16 @@ daemons_states_within(const struct ctl *c, struct daemons *d, int timeout_ms)
 
 /*
  * Index of the daemon that runs the node of @p len characters; d->n: none does. Ends the program
- * where none does and one did not answer: it may be the one.
+ * where several do, of fabrics that have nothing to do with each other, and where none does and one
+ * did not answer: it may be the one.
  */
 static unsigned int
 daemons_with_node(const struct ctl *c, struct daemons *d, const char *node, size_t len)
 {
 	char err[512], silent[512] = "";
-	unsigned int i;
+	unsigned int found = d->n;
 
-	for (i = 0; i < d->n; i++) {
+	for (unsigned int i = 0; i < d->n; i++) {
 		json_t *hello = daemons_ask(&d->one[i], daemons_request("hello"), err, sizeof(err));
 		const json_t *name;
 		bool is_it = false;
@@ -332,12 +333,21 @@ daemons_with_node(const struct ctl *c, struct daemons *d, const char *node, size
 		if (hello == NULL)
 			memcpy(silent, err, sizeof(silent));
 		json_decref(hello);
+		if (is_it && found < d->n)
+			cli_usage("%s: expected --daemon PID: weftd %d and %d have a node %.*s",
+				c->verb, d->one[found].pid, d->one[i].pid, (int)len, node);
 		if (is_it)
-			return i;
+			found = i;
 	}
-	if (silent[0] != '\0')
+	if (found == d->n && silent[0] != '\0')
 		ctl_fail(c, "%s", silent);
-	return i;
+	return found;
+}
+
+unsigned int
+daemons_find_node(const struct ctl *c, struct daemons *d, const char *node)
+{
+	return daemons_with_node(c, d, node, strlen(node));
 }
 
 unsigned int

@@ -72,6 +72,9 @@ json_t *daemons_states_within(const struct ctl *c, struct daemons *d, int timeou
 /** Index of the daemon that runs a node; ends the program if none does. */
 unsigned int daemons_of_node(const struct ctl *c, struct daemons *d, const char *node);
 
+/** The same, or the number of daemons where none runs it and all have answered. */
+unsigned int daemons_find_node(const struct ctl *c, struct daemons *d, const char *node);
+
 /**
  * Index of the daemon with the node of a port such as "s0.0". Ends the program with a line if none
  * has it; where one did not answer, that is the line, as it may be the one.

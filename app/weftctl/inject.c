@@ -117,10 +117,10 @@ inject_read_target(const struct ctl *c, json_t *request)
 {
 	const char *text = c->operand[0], *colon = strrchr(text, ':');
 	uint64_t offset, size;
-	char part[64], *plus;
+	char name[WEFT_NAME_LEN], part[64], *plus;
 
 	if (colon == NULL) {
-		json_object_set_new(request, "target", json_string(text));
+		json_object_set_new(request, "target", ctl_json_text(c, "target", text));
 		return;
 	}
 	snprintf(part, sizeof(part), "%s", colon + 1);
@@ -131,14 +131,15 @@ inject_read_target(const struct ctl *c, json_t *request)
 		c->operand[1] != NULL)
 		cli_usage("%s: expected GFD OFFSET [SIZE], REGION or NAME:OFFSET+SIZE, got \"%s\"",
 			c->verb, text);
-	json_object_set_new(request, "target", json_stringn(text, (size_t)(colon - text)));
+	snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
+	json_object_set_new(request, "target", ctl_json_text(c, "target", name));
 	json_object_set_new(request, "offset", json_integer((json_int_t)offset));
 	json_object_set_new(request, "size", json_integer((json_int_t)size));
 }
 
 /*
- * The daemon that knows the target: of several, none of which has a GFD or region of that name, the
- * last one's reason is as good as any.
+ * The daemon that has the GFD, or one that knows the region: of several, none of which has anything
+ * of that name, the last one's reason is as good as any.
  */
 int
 inject_poison(struct ctl *c)
@@ -146,7 +147,7 @@ inject_poison(struct ctl *c)
 	json_t *request = inject_request(c, "poison"), *answer = NULL;
 	char err[512] = "";
 	struct daemons d;
-	unsigned int i;
+	unsigned int i, end;
 
 	inject_read_target(c, request);
 	if (c->operand[1] != NULL)
@@ -158,7 +159,9 @@ inject_poison(struct ctl *c)
 	if (c->opt.inject.share > 0)
 		json_object_set_new(request, "share", json_real(c->opt.inject.share));
 	daemons_open(c, &d);
-	for (i = 0; i < d.n && answer == NULL; i++) {
+	i = daemons_find_node(c, &d, json_string_value(json_object_get(request, "target")));
+	end = i < d.n ? i + 1 : d.n;
+	for (i = i < d.n ? i : 0; i < end && answer == NULL; i++) {
 		answer = daemons_ask(&d.one[i], json_deep_copy(request), err, sizeof(err));
 		/* Its own, and not fit: others do not know better. */
 		if (answer == NULL && strstr(err, ": target: expected a GFD that runs") == NULL)

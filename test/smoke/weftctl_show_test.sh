@@ -321,6 +321,9 @@ refuses 'drop: expected P: of a frame to be lost; got "1.1"' "$app/weftctl" inje
 refuses 'expected a probability above 0' "$app/weftctl" inject wire s0.0 --loss 0
 refuses 'unknown key "loss"' "$app/weftctl" inject wire s0.0 loss=1
 misused 'expected --loss, --duplicate' "$app/weftctl" inject wire s0.0
+refuses 'ber: expected it once, got it again' "$app/weftctl" inject wire s0.0 ber=1e-5,ber=1e-6
+misused 'target: expected text in UTF-8, got "g?"' "$app/weftctl" inject poison $'g\xff' 0
+misused 'target: expected text in UTF-8, got "g?"' "$app/weftctl" inject poison $'g\xff:0+64'
 misused 'seconds of 0.01 to 3600' "$app/weftctl" inject pause h0 --seconds 0
 refuses 'seconds: expected a number of 0.1 to 86400' "$app/weftctl" inject pause h0 --seconds 0.05
 misused 'such as s0; got "nonesuch"' "$app/weftctl" inject pause nonesuch
@@ -449,6 +452,22 @@ WEFT_SSH=/nonesuch/ssh refuses '/nonesuch/ssh: No such file' "$app/weftctl" show
 	    assert ask(s, f, b'{"v":1,"cmd":"hello"}')["ok"]
 P
 wait_for 60 runs
+
+# Another fabric of this user has a node of the same name.
+printf '%s\n' 'fabric: other' 'nodes:' '  - {name: h9, kind: host, pid: 0x101}' '  - {name: s0, kind: switch, pid: 0x010}' \
+	'  - {name: g9, kind: gfd, pid: 0x200, memory: 1M}' 'links: [{a: h9, b: s0}, {a: s0, b: g9}]' >other.yaml
+"$app/weftd" --topology other.yaml --idle yield >other.log 2>other.err &
+pids+=($!)
+both() { [ "$(ctl show nodes | grep -c '^s0 ')" -eq 2 ]; }
+wait_for 60 both
+for words in 'inject wire s0.0 --loss 0.1' 'inject pause s0' 'drain s0' 'trace s0.0'; do
+	# shellcheck disable=SC2086
+	misused "expected --daemon PID: weftd " "$app/weftctl" $words
+done
+ctl inject pause s0 --seconds 0.1 --daemon ${pids[-1]} >out || die "with --daemon: $(cat out)"
+ctl inject poison g9 0 --seconds 0.1 >out || die "what one alone has: $(cat out)"
+kill -TERM ${pids[-1]}
+wait ${pids[-1]} || die "weftd of the other fabric ended with $?"
 
 # The end: who follows hears the last events, and of the end.
 kill -TERM "$a"
