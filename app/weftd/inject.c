@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -99,8 +100,8 @@ inject_what(const struct injection *i, char *text, size_t len)
 	if (i->cfg.kind == INJECT_WIRE)
 		weft_impair_write(&i->cfg.wire, text, len);
 	else if (i->cfg.kind == INJECT_POISON && i->cfg.lines != 0)
-		snprintf(text, len, "%" PRIu64 " lines from 0x%" PRIx64, i->cfg.lines,
-			i->cfg.offset);
+		snprintf(text, len, "%" PRIu64 " line%s from 0x%" PRIx64, i->cfg.lines,
+			i->cfg.lines == 1 ? "" : "s", i->cfg.offset);
 	else if (i->cfg.kind == INJECT_POISON)
 		snprintf(text, len, "a share of %g of reads, seed %" PRIu64, i->cfg.share,
 			i->cfg.seed);
@@ -342,7 +343,8 @@ inject_json(const struct injection *i, double now)
 	json_t *o = json_pack("{s:i, s:s, s:s, s:s, s:s, s:f, s:f, s:b}", "injection",
 		(int)i->number, "kind", inject_words[i->cfg.kind], "node", i->cfg.node->topo->name,
 		"at", inject_where(i), "what", inject_what(i, what, sizeof(what)), "seconds",
-		i->cfg.seconds, "left", i->ends || now >= i->until ? 0.0 : i->until - now, "ends",
+		i->cfg.seconds, "left",
+		i->ends || now >= i->until ? 0.0 : fmin(i->until - now, i->cfg.seconds), "ends",
 		i->ends);
 	char seed[24];
 
