@@ -58,15 +58,16 @@ size_t
 file_read(struct file_in *f, uint8_t *p, size_t n)
 {
 	size_t done = 0;
-	ssize_t got = 1;
+	ssize_t got;
 
-	while (done < n && got != 0) {
+	while (done < n && !f->has_ended) {
 		file_wait(f);
 		got = read(f->fd, p + done, n - done);
 		if (got < 0 && errno != EINTR) {
 			progress_clear();
 			cli_usage("%s %s: %s", f->c->verb, f->name, strerror(errno));
 		}
+		f->has_ended = got == 0;
 		done += got > 0 ? (size_t)got : 0;
 	}
 	return done;

@@ -19,6 +19,7 @@ struct file_in {
 	const char *name;
 	uint64_t size; /* bytes to its end; UINT64_MAX: not known */
 	int fd;
+	bool has_ended; /* of a terminal what comes behind its end would be read again */
 };
 
 struct file_out {

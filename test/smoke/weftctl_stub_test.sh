@@ -269,6 +269,21 @@ mem dump g0 big 2>err
 cmp mem big || die "mem dump of 80 MiB has other bytes"
 fresh
 
+# On a terminal its end is said once.
+timeout 30 /usr/bin/python3 -S -c 'import os, pty, sys
+pid, master = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[1], sys.argv[1:])
+os.write(master, b"typed\n\x04")
+try:
+    while os.read(master, 4096):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))' "$ctl" mem write g0 0 || die "mem write on a terminal: $?"
+same "what was typed" typed "$(head -c 5 mem)"
+fresh
+
 # Without a verb: commands from standard input, a line each, up to the first that fails.
 lines() { # TEXT: as commands; what they print is in out and err
 	got=0
