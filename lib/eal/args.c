@@ -85,6 +85,7 @@ args_user_note(struct eal_user *user, enum topic topic, const char *value)
 		user->mem = true;
 		user->prefix = true;
 		user->shares = true;
+		user->is_guest = value == NULL || strcmp(value, "primary") != 0;
 		break;
 	case TOPIC_SIZE:
 		user->size_mb = value == NULL ? 0 : (unsigned int)strtoul(value, NULL, 10);

@@ -167,6 +167,9 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	}
 	has_made_rundir = eal_choose_rundir("/var/run", "/run/user", "/tmp");
 	eal_user_read(&user, cfg->user_argc, cfg->user_argv);
+	if (user.is_guest)
+		return weft_errorf(err, errlen, -EINVAL,
+			"--proc-type: expected primary: only DPDK's own tools attach to others");
 	memory_mb = user.size_mb != 0     ? user.size_mb
 	            : cfg->memory_mb != 0 ? cfg->memory_mb
 	                                  : WEFT_EAL_MEMORY_MB;

@@ -85,6 +85,7 @@ struct eal_user {
 	bool pci;
 	bool prefix; /* run-time folder */
 	bool shares; /* memory, with other processes */
+	bool is_guest; /* in that of another, or would be where there is one */
 	bool iova;
 	bool words; /* what EAL says is wanted */
 };

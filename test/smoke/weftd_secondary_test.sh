@@ -39,6 +39,10 @@ links:
 workloads:
   - {on: h0, kind: mem, requests: 0, lines: 64, rate: 5000, timeout_ms: 60000}
 Y
+# In another's memory weftd cannot run.
+for type in secondary auto; do
+	misused '--proc-type: expected primary' "$app/weftd" --topology "$topology" -- --proc-type=$type --file-prefix=lab
+done
 "$app/weftd" --topology "$topology" --idle yield -- --proc-type=primary --file-prefix=lab --huge-dir="$work/huge" \
 	>"$work/weftd.log" 2>&1 &
 daemon=$!
