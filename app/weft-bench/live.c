@@ -164,7 +164,7 @@ live_send(struct live *l, double intended, struct live_trial *t)
 	double given_up = 0; /* frames that should have left while this lcore did not run */
 	uint64_t now;
 
-	/* Once more when the time is over: all of it may have passed without a CPU for this lcore. */
+	/* Once more when the time is over: this lcore may have had no CPU for all of it. */
 	do {
 		double due = BURST;
 		uint16_t sent;

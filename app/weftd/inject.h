@@ -39,8 +39,8 @@ struct inject_cfg {
  * Begin one. @p now: seconds of the run.
  *
  * @param number  receives its number, from 1 on
- * @return 0; -EBUSY: the port, GFD or node has one; -ENOSPC, -ENOMEM, -EAGAIN, or -ERANGE (lines that
- *         are not in the memory); with a line
+ * @return 0; -EBUSY: the port, GFD or node has one; -ENOSPC, -ENOMEM, -EAGAIN, or -ERANGE
+ *         (lines that are not in the memory); with a line
  */
 int inject_begin(
 	const struct inject_cfg *cfg, double now, unsigned int *number, char *err, size_t err_len);
