@@ -18,6 +18,7 @@ enum key_kind { KEY_SEED, KEY_PROBABILITY, KEY_NUMBER, KEY_TIME };
 #define NO_P 0 /* `seed` is there, and no probability */
 static_assert(OFF(seed) == NO_P, "an offset that no probability has");
 
+/* A probability stands behind every key that may switch it on, as weft_impair_write() needs. */
 const struct weft_impair_key weft_impair_keys[] = {
 	{ "seed", "N: of the random numbers", KEY_SEED, OFF(seed), NO_P },
 	{ "ber", "P: of each bit to be wrong", KEY_PROBABILITY, OFF(ber), NO_P },
@@ -40,8 +41,8 @@ const struct weft_impair_key weft_impair_keys[] = {
 	{ "history", "N: frames kept for that, up to 1024", KEY_NUMBER, OFF(history), NO_P },
 	{ "delay_us", "T or T@P: a frame comes late by T, up to 10 s", KEY_TIME, OFF(delay_ns),
 		OFF(delay_p) },
-	{ "delay_p", "P: of a frame to come late", KEY_PROBABILITY, OFF(delay_p), NO_P },
 	{ "jitter_us", "T or T@P: and by 0 to T more", KEY_TIME, OFF(jitter_ns), OFF(delay_p) },
+	{ "delay_p", "P: of a frame to come late", KEY_PROBABILITY, OFF(delay_p), NO_P },
 };
 const unsigned int weft_impair_n_keys = WEFT_ARRAY_SIZE(weft_impair_keys);
 
@@ -346,16 +347,12 @@ weft_impair_write(const struct weft_impair_cfg *cfg, char *text, size_t len)
 	weft_impair_defaults(&usual);
 	told = usual;
 	text[0] = '\0';
-	/* A number may switch on the probability before it, if that is 0: so a second look. */
-	for (unsigned int i = 0; i < 2 * weft_impair_n_keys; i++) {
-		const unsigned int key = i % weft_impair_n_keys;
-
+	for (unsigned int key = 0; key < weft_impair_n_keys; key++) {
 		weft_impair_print(cfg, key, value, sizeof(value));
 		weft_impair_print(&usual, key, usual_value, sizeof(usual_value));
 		weft_impair_print(&told, key, told_value, sizeof(told_value));
 		/* The first one always: no text would say that there is no wire. */
-		if (i == 0 || strcmp(value, told_value) != 0 ||
-			(i < weft_impair_n_keys && strcmp(value, usual_value) != 0))
+		if (key == 0 || strcmp(value, told_value) != 0 || strcmp(value, usual_value) != 0)
 			used = key_put(text, len, used, key, value, &told);
 	}
 }

@@ -88,7 +88,7 @@ extern const unsigned int weft_impair_n_keys;
 
 /**
  * Set one field from text: seed, ber, bits, bits_p, burst, burst_p, channel, uncorrectable, drop,
- * dup, reorder, reorder_us, replay, history, delay_us, delay_p, jitter_us. Times are in
+ * dup, reorder, reorder_us, replay, history, delay_us, jitter_us, delay_p. Times are in
  * microseconds and may have a fraction. `bits`, `burst`, `delay_us` and `jitter_us` take N or N\@P:
  * the second also sets the probability; the first sets it to 1 if it was 0 and N is not.
  *

@@ -269,7 +269,7 @@ for node in ("h0", "h1"):
 injected() { ctl inject list --json | json /dev/stdin "$1"; }
 ctl inject wire s0.0 jitter_us=20@0.1 --loss 0.02 --duplicate 0.02 --corrupt 0.02 --seed 7 --seconds 600 --json >out
 same 'an injection' "('wire', 's0.0', '7', 600.0)" "$(json out '(o["kind"], o["at"], o["seed"], o["seconds"])')"
-same 'its settings' 'seed=7,uncorrectable=0.02,drop=0.02,dup=0.02,delay_p=0.1,jitter_us=20' "$(json out 'o["what"]')"
+same 'its settings' 'seed=7,uncorrectable=0.02,drop=0.02,dup=0.02,jitter_us=20,delay_p=0.1' "$(json out 'o["what"]')"
 same 'a node with one' wire "$(ctl show nodes --node s0 --json | json /dev/stdin 'o[0]["injected"]')"
 hit() { injected '1 / (o[0]["frames"] > 10 and o[0]["flits"] > 10)'; }
 wait_for 60 hit

@@ -71,7 +71,7 @@ WEFT_TEST(a_number_alone_means_always_unless_a_probability_was_given)
 
 #define KEYS                                                                                       \
 	", expected seed|ber|bits|bits_p|burst|burst_p|channel|uncorrectable|drop|dup|reorder|"    \
-	"reorder_us|replay|history|delay_us|delay_p|jitter_us"
+	"reorder_us|replay|history|delay_us|jitter_us|delay_p"
 
 WEFT_TEST(bad_text_is_refused_with_a_line)
 {
@@ -120,6 +120,37 @@ WEFT_TEST(bad_text_is_refused_with_a_line)
 		assert_int_equal(weft_impair_parse_list(&c, list, NULL, 0), rows[i].rc);
 		/* All or nothing. */
 		assert_memory_equal(&c, &before, sizeof(c));
+	}
+}
+
+/* Every subset of settings, each of them off, always and now and then. */
+WEFT_TEST(what_is_written_reads_as_the_same)
+{
+	static const double p[] = { 0, 1, 0.25 };
+	struct weft_rand r;
+
+	weft_test_seed(&r, "written");
+	for (int i = 0; i < 20000; i++) {
+		struct weft_impair_cfg c, again;
+		char text[512], err[160];
+
+		weft_impair_defaults(&c);
+		c.seed = weft_rand_u64(&r);
+		c.ber = p[weft_rand_below(&r, 3)];
+		c.bits_p = p[weft_rand_below(&r, 3)];
+		c.bits = (unsigned int)(weft_rand_below(&r, 65));
+		c.burst_p = p[weft_rand_below(&r, 3)];
+		c.burst = (unsigned int)(weft_rand_below(&r, 257));
+		c.drop = p[weft_rand_below(&r, 3)];
+		c.reorder_ns = weft_rand_below(&r, 100000);
+		c.delay_p = p[weft_rand_below(&r, 3)];
+		c.delay_ns = weft_rand_below(&r, 3) * 1500;
+		c.jitter_ns = weft_rand_below(&r, 3) * 2500;
+		weft_impair_write(&c, text, sizeof(text));
+		weft_impair_defaults(&again);
+		if (weft_impair_parse_list(&again, text, err, sizeof(err)) != 0)
+			fail_msg("%s: %s", text, err);
+		assert_memory_equal(&again, &c, sizeof(c));
 	}
 }
 

@@ -124,7 +124,7 @@ WEFT_TEST(wires_reach_their_ports)
 			"seed=18446744073709551614,burst=3,burst_p=0.01,delay_us=20,delay_p=1" },
 		{ "seed=7,drop=0.5", "seed=1,ber=1e-06" },
 		/* A number alone would switch on its probability: it is switched off again. */
-		{ "seed=1", "seed=1,bits=2,bits_p=0,delay_us=20,delay_p=0,jitter_us=5,delay_p=0" },
+		{ "seed=1", "seed=1,bits=2,bits_p=0,delay_us=20,jitter_us=5,delay_p=0" },
 	};
 	struct weft_impair_cfg off;
 	struct weft_topo_error err;
