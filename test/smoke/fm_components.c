@@ -2,10 +2,11 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * fm_components FILE FOLDER: the switches and GFDs of a topology file as components in memory, at
- * the sockets that daemons would serve. Lines of standard input: "down A B", "up A B" (the link of
- * two nodes), "dead A", "alive A" (begins again with nothing); "ok" answers each. It ends with its
- * input.
+ * fm_components FILE FOLDER: the switches and GFDs of a topology file, and with management: fm its
+ * hosts, as components in memory, at the sockets that daemons would serve. Lines of standard input:
+ * "down A B", "up A B" (the link of two nodes), "dead A", "alive A" (begins again with nothing),
+ * "hold A", "free A" (says nothing meanwhile, and goes on with what it has); "ok" answers each. It
+ * ends with its input.
  */
 
 #include <errno.h>
@@ -31,7 +32,7 @@ static struct weft_topo *topo;
 static struct weft_topo_error topo_error;
 static struct fake fake;
 static struct weft_fm_intent intent;
-static struct weft_fm_extent extent[64];
+static struct weft_fm_extent extent[256];
 static struct weft_fm_right right[1024];
 static struct component component[256];
 static unsigned int n_components, n_callers;
@@ -44,7 +45,8 @@ components_listen(const char *folder)
 		struct component *c = &component[n_components];
 		char path[WEFT_SOCKET_PATH_MAX];
 
-		if (topo->node[i].kind == WEFT_TOPO_HOST)
+		if (topo->node[i].kind == WEFT_TOPO_HOST &&
+			topo->access.management != WEFT_TOPO_MANAGED_BY_FM)
 			continue;
 		path_of[i] = n_components++;
 		c->node = i;
@@ -55,7 +57,38 @@ components_listen(const char *folder)
 	}
 }
 
-/* Ports by their numbers in the file; what the intent lets them have. */
+/* What the manager may give: what the file says, or with management: fm all to all. */
+static void
+components_allow(void)
+{
+	const bool is_free = topo->access.management == WEFT_TOPO_MANAGED_BY_FM;
+
+	for (unsigned int r = 0; !is_free && r < topo->access.n_ranges; r++)
+		extent[intent.n_extents++] =
+			(struct weft_fm_extent){ .path = path_of[topo->access.range[r].gfd],
+				.group = topo->access.range[r].group,
+				.dpa = topo->access.range[r].base,
+				.len = topo->access.range[r].size };
+	for (unsigned int g = 0; is_free && g < topo->n_gfds; g++)
+		for (unsigned int k = 0; k < WEFT_TOPO_FM_GROUPS; k++)
+			extent[intent.n_extents++] =
+				(struct weft_fm_extent){ .path = path_of[topo->gfd[g]],
+					.group = (uint16_t)k,
+					.len = topo->node[topo->gfd[g]].memory };
+	for (unsigned int h = 0; h < topo->n_hosts; h++)
+		for (unsigned int g = 0; g < topo->n_gfds; g++)
+			right[intent.n_rights++] = (struct weft_fm_right){
+				.path = path_of[topo->gfd[g]],
+				.pid = topo->node[topo->host[h]].pid,
+				.groups = is_free ? UINT32_MAX
+				                  : (uint32_t)topo->node[topo->host[h]].access
+			};
+	intent.extent = extent;
+	intent.right = right;
+	fake.intent = &intent;
+}
+
+/* Ports by their numbers in the file. */
 static void
 components_cable(void)
 {
@@ -67,6 +100,7 @@ components_cable(void)
 		struct fake_component *c = &fake.component[k];
 
 		c->is_gfd = n->kind == WEFT_TOPO_GFD;
+		c->is_host = n->kind == WEFT_TOPO_HOST;
 		c->serial = 100 + k;
 		c->n_ports = n->n_ports;
 		for (unsigned int p = 0; p < n->n_ports; p++) {
@@ -82,21 +116,6 @@ components_cable(void)
 		}
 		fake_reboot(&fake, k);
 	}
-	for (unsigned int r = 0; r < topo->access.n_ranges; r++)
-		extent[intent.n_extents++] =
-			(struct weft_fm_extent){ .path = path_of[topo->access.range[r].gfd],
-				.group = topo->access.range[r].group,
-				.dpa = topo->access.range[r].base,
-				.len = topo->access.range[r].size };
-	for (unsigned int h = 0; h < topo->n_hosts; h++)
-		for (unsigned int g = 0; g < topo->n_gfds; g++)
-			right[intent.n_rights++] =
-				(struct weft_fm_right){ .path = path_of[topo->gfd[g]],
-					.pid = topo->node[topo->host[h]].pid,
-					.groups = (uint32_t)topo->node[topo->host[h]].access };
-	intent.extent = extent;
-	intent.right = right;
-	fake.intent = &intent;
 }
 
 static void
@@ -138,6 +157,21 @@ components_find(const char *name)
 	return (int)path_of[node];
 }
 
+/* "dead A" and "alive A" take links along, and what it has; "hold A" and "free A" do not. */
+static void
+components_set_dead(const char *verb, unsigned int at)
+{
+	struct fake_component *c = &fake.component[at];
+
+	c->is_dead = strcmp(verb, "dead") == 0 || strcmp(verb, "hold") == 0;
+	if (strcmp(verb, "hold") == 0 || strcmp(verb, "free") == 0)
+		return;
+	if (!c->is_dead)
+		fake_reboot(&fake, at);
+	for (unsigned int p = 0; p < c->n_ports; p++)
+		fake_set_up(&fake, at, p, !c->is_dead);
+}
+
 static void
 components_order(const char *line)
 {
@@ -154,13 +188,7 @@ components_order(const char *line)
 				fake.component[from].port[p].far_component == to)
 				fake_set_up(&fake, from, p, strcmp(verb, "up") == 0);
 	} else {
-		const unsigned int at = (unsigned int)components_find(a);
-
-		fake.component[at].is_dead = strcmp(verb, "dead") == 0;
-		if (!fake.component[at].is_dead)
-			fake_reboot(&fake, at);
-		for (unsigned int p = 0; p < fake.component[at].n_ports; p++)
-			fake_set_up(&fake, at, p, !fake.component[at].is_dead);
+		components_set_dead(verb, (unsigned int)components_find(a));
 	}
 	printf("ok\n");
 	fflush(stdout);
@@ -179,6 +207,7 @@ main(int argc, char **argv)
 		return 1;
 	}
 	components_listen(argv[2]);
+	components_allow();
 	components_cable();
 	printf("ready\n");
 	fflush(stdout);

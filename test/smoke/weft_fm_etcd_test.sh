@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Two weft-fm on one etcd: one leads and the other waits; the one that leads is killed at random moments while memory is
-# asked for, stopped beyond its lease, and etcd goes and comes back.
+# Two weft-fm on one etcd: one leads and the other waits; the one that leads is killed at random moments while nodes are
+# drained, and in the middle of giving and taking memory, is stopped beyond its lease, and etcd goes and comes back.
 . "$(dirname "$0")/lib.sh"
 [ -x "$app/weft-fm" ] || skip "weft-fm is not built: SQLite is not there"
 command -v etcd >/dev/null || skip "skipped: etcd is not there (package etcd-server)"
@@ -14,8 +14,10 @@ echo "WEFT_TEST_SEED=$seed"
 RANDOM=$seed
 cat >lab.yaml <<-Y
 	fabric: managed
+	management: fm
 	nodes:
-	  - {name: h0, kind: host, pid: 0x101, access: [red]}
+	  - {name: h0, kind: host, pid: 0x101}
+	  - {name: h1, kind: host, pid: 0x102}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: s1, kind: switch, pid: 0x011}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
@@ -24,8 +26,7 @@ cat >lab.yaml <<-Y
 	  - {a: s0, b: s1}
 	  - {a: s0, b: s1}
 	  - {a: s1, b: g0}
-	groups:
-	  - {name: red, ranges: [{gfd: g0, base: 0, size: 512K}]}
+	  - {a: s1, b: h1}
 Y
 run=$work/weft
 mkdir -m 700 "$run"
@@ -34,6 +35,13 @@ mkfifo orders
 pids+=($!)
 exec 9>orders
 wait_for 10 grep -q ready answers
+answered() { [ "$(wc -l <answers)" -gt "$1" ]; }
+order() {
+	local n
+	n=$(wc -l <answers)
+	echo "$*" >&9
+	wait_for 5 answered "$n"
+}
 
 port=$(/usr/bin/python3 -S -c 'import socket
 a, b = socket.socket(), socket.socket()
@@ -109,6 +117,31 @@ for _ in $(few 1 "1 2"); do
 		die "the wish was lost: $(cat wish.err)"
 	wish=$([ $wish = true ] && echo false || echo true)
 done
+# Killed in the middle of giving and taking memory: the GFD says nothing meanwhile, so the first can't have finished.
+memory() { timeout 5 "$app/weftctl" fm show memory --json; }
+is_memory() { # EXPRESSION of the list o
+	memory | json /dev/stdin "1 / ($1)"
+}
+killed_at() { # OPERATION... EXPRESSION: what is there when the second has finished it
+	lead
+	order hold g0
+	timeout 5 "$app/weftctl" fm mem "${@:1:$#-1}" >wish.log 2>wish.err || die "mem $1 was not taken"
+	kill -KILL "${pid[$first]}"
+	wait "${pid[$first]}" 2>/dev/null || true
+	order free g0
+	wait_for 15 is_memory "${*: -1}"
+	begin $first
+	wait_for 10 waits $first
+}
+has='[(m["name"], m["state"], m["size"], m["hosts"]) for m in o]'
+killed_at create data --hosts h0 --size 64K --gfd g0 "$has == [('data', 'there', 65536, ['h0'])]"
+killed_at grow data --size 4K "$has == [('data', 'there', 69632, ['h0'])]"
+[ -n "${WEFT_TEST_AGAIN:-}" ] || killed_at share data --hosts h1 "$has == [('data', 'there', 69632, ['h0', 'h1'])]"
+killed_at release data "o == []"
+gone() { timeout 5 "$app/weftctl" fm show extents --json | json /dev/stdin '1 / (o == [])'; }
+wait_for 10 gone
+timeout 5 "$app/weftctl" fm history | grep -q 'mem release' || die "the log does not have who released"
+
 grep -q 'take over from the other manager' a.log b.log || die "nothing was taken over"
 timeout 5 "$app/weftctl" fm history | grep -q 'take over' || die "the log does not have it"
 

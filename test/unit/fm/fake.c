@@ -5,6 +5,7 @@
 
 #include "fake.h"
 
+#include "weft_cci_component.h"
 #include "weft_cci_payload.h"
 
 #define FAKE_GROUPS 31
@@ -42,7 +43,8 @@ fake_reboot(struct fake *f, unsigned int a)
 	memset(&c->drt, 0, sizeof(c->drt));
 	memset(c->rgt, 0, sizeof(c->rgt));
 	memset(c->sat, 0, sizeof(c->sat));
-	c->n_extents = 0;
+	c->n_extents = c->n_told = 0;
+	c->is_told = false;
 	for (unsigned int p = 0; p < FAKE_PORTS; p++)
 		c->port[p].pid = WEFT_FM_NO_PID;
 }
@@ -96,7 +98,9 @@ fake_identity(const struct fake_component *c, struct weft_cci_identify_rsp *rsp)
 		.did = 1,
 		.serial = c->serial,
 		.maxmsg = 10,
-		.comp = c->is_gfd ? 4 : 0 };
+		.comp = c->is_host  ? WEFT_CCI_TYPE_HOST
+		        : c->is_gfd ? WEFT_CCI_TYPE_GFD
+		                    : WEFT_CCI_TYPE_SWITCH };
 }
 
 static void
@@ -498,6 +502,30 @@ fake_gfd(struct fake_answer *a)
 }
 
 static void
+fake_get_memory(const struct fake_component *c, struct fake_answer *a)
+{
+	const struct weft_cci_get_host_memory_rsp rsp = {
+		.flags = c->is_told, .n = (uint16_t)c->n_told, .extent = c->told
+	};
+
+	a->len = weft_cci_put_get_host_memory_rsp(a->b, sizeof(a->b), &rsp);
+}
+
+static void
+fake_set_memory(struct fake_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_set_host_memory_req req;
+
+	assert_int_equal(weft_cci_get_set_host_memory_req(&req, b, len), 0);
+	assert_in_range(req.n, 0, WEFT_FM_HOST_EXTENTS);
+	if ((req.flags & 1) != 0)
+		return;
+	c->is_told = true;
+	c->n_told = req.n;
+	memcpy(c->told, req.extent, req.n * sizeof(c->told) / WEFT_FM_HOST_EXTENTS);
+}
+
+static void
 fake_limit(struct fake_answer *a)
 {
 	const struct weft_cci_set_response_limit_rsp rsp = { 10 };
@@ -566,6 +594,19 @@ fake_execute_gfd(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t *
 	}
 }
 
+static bool
+fake_execute_host(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t *b, size_t len,
+	struct fake_answer *a)
+{
+	struct fake_component *c = &f->component[path];
+
+	switch (opcode) {
+	case WEFT_CCI_GET_HOST_MEMORY: fake_get_memory(c, a); return true;
+	case WEFT_CCI_SET_HOST_MEMORY: fake_set_memory(c, b, len); return true;
+	default: return false;
+	}
+}
+
 static void
 fake_execute(struct fake *f, uint32_t path, unsigned int caller, uint16_t opcode, const uint8_t *b,
 	size_t len, struct fake_answer *a)
@@ -584,8 +625,9 @@ fake_execute(struct fake *f, uint32_t path, unsigned int caller, uint16_t opcode
 		a->rc = WEFT_CCI_UNSUPPORTED;
 	} else if (opcode == WEFT_CCI_SET_RESPONSE_LIMIT) {
 		fake_limit(a);
-	} else if (!(c->is_gfd ? fake_execute_gfd : fake_execute_switch)(
-			   f, path, opcode, b, len, a)) {
+	} else if (!(c->is_host        ? fake_execute_host
+			   : c->is_gfd ? fake_execute_gfd
+				       : fake_execute_switch)(f, path, opcode, b, len, a)) {
 		fail_msg("component %u was sent %04Xh", path, opcode);
 	}
 	assert_true(a->len >= 0);

@@ -9,6 +9,7 @@
 #define FM_FAKE_H
 
 #include "weft_cci.h"
+#include "weft_cci_payload.h"
 #include "weft_fm.h"
 #include "weft_pbr.h"
 #include "weft_rand.h"
@@ -34,6 +35,7 @@ struct fake_port {
 
 struct fake_component {
 	bool is_gfd, is_dead, is_mad; /* mad: its answers are cut */
+	bool is_host; /* the daemon of a host, which is told what memory it has */
 	bool is_fixed; /* GFD: takes no commands about its memory */
 	unsigned int n_busy; /* answers of Busy to come, and of Retry Required */
 	uint64_t serial;
@@ -46,6 +48,9 @@ struct fake_component {
 	struct weft_rgt_entry rgt[FAKE_GROUP_ROWS];
 	struct weft_fm_extent extent[FAKE_EXTENTS];
 	uint32_t sat[WEFT_PIDS];
+	bool is_told; /* host, these three: what it was told last, announcements apart */
+	unsigned int n_told;
+	uint8_t told[WEFT_FM_HOST_EXTENTS * WEFT_CCI_HOST_EXTENT_LEN];
 	unsigned int n_writes, n_drt_writes;
 };
 
