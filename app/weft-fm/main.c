@@ -154,17 +154,29 @@ main_begin(struct manager *m, const struct main_options *o)
 	m->store = store_open(&cfg);
 }
 
+/*
+ * @is_first: a manager of a store of its own has its run folder alone, or does not begin; later,
+ * the fabric is kept whether operators can say anything or not.
+ */
 static void
-main_listen(const char *folder)
+main_listen(const struct manager *m, const char *folder, bool is_first)
 {
 	static bool is_said;
+	const bool is_shared = store_is_shared(m->store);
+	const int rc = operate_listen(folder, is_shared);
+	const bool is_fatal = is_first && !(is_shared && rc == -EADDRINUSE);
+	char text[160] = "another weft-fm serves it: expected one manager a run folder";
 
-	if (operate_init(folder) == 0 || is_said)
+	if (rc == 0)
+		is_said = false;
+	if (rc == 0 || rc == -EAGAIN || (is_said && !is_fatal))
 		return;
-	cli_warn("%s/" MANAGER_SOCKET
-		 ": another weft-fm serves it, and operators cannot reach this "
-		 "one until that has ended",
-		folder);
+	if (rc != -EADDRINUSE)
+		snprintf(text, sizeof(text), "%s", strerror(-rc));
+	if (is_fatal)
+		cli_fail("%s/" MANAGER_SOCKET ": %s", folder, text);
+	cli_warn("%s/" MANAGER_SOCKET ": %s: operators cannot reach this one as long as that is so",
+		folder, text);
 	is_said = true;
 }
 
@@ -200,12 +212,7 @@ main_lead(struct manager *m, const struct main_options *o, const char *folder)
 	if (m->fm == NULL)
 		cli_fail("out of memory");
 	weft_fm_set_intent(m->fm, &m->intent.want, "the topology file");
-	if (store_is_shared(m->store))
-		main_listen(folder);
-	else if (operate_init(folder) != 0)
-		cli_fail("%s/" MANAGER_SOCKET
-			 ": another weft-fm serves it: expected one manager a run folder",
-			folder);
+	main_listen(m, folder, true);
 }
 
 /* Nothing is sent any more; what is out finds nobody. */
@@ -247,7 +254,7 @@ main_turn(struct manager *m, const struct main_options *o, const char *folder, u
 		paths_connect(m->paths, m->fm, now_ns);
 		*connect_ns = now_ns + MAIN_CONNECT_NS;
 		if (!operate_is_open())
-			main_listen(folder);
+			main_listen(m, folder, false);
 	}
 	paths_receive(m->paths, m->fm, now_ns);
 	operate_turn(m, now_ns);
@@ -349,6 +356,7 @@ main(int argc, char **argv)
 	if (rc != 0)
 		cli_fail("run folder %s: %s", folder, strerror(-rc));
 	signals = main_signals();
+	operate_init();
 	main_begin(&m, &o);
 	is_done = main_loop(&m, &o, folder, signals);
 	if (o.json != NULL)

@@ -211,9 +211,20 @@ json_t *operate_refuse(const char *fmt, const char *a);
 json_t *operate_result(json_t *result);
 json_t *operate_plan(struct manager *m);
 
-/* operate.c: the socket for operators. 0; -EADDRINUSE: another manager serves it; cli_fail(). */
-int operate_init(const char *folder);
+/*
+ * operate_listen.c: the socket for operators. 0; -EADDRINUSE: another manager serves it; with
+ * @may_take_over also -EAGAIN: it is being found out whether that one stands, call again soon; or
+ * -errno.
+ */
+int operate_listen(const char *folder, bool may_take_over);
+/* Where operators connect, or -1. */
+int operate_listener(void);
+/* Whether it is there still: it may be removed, or taken over. */
 bool operate_is_open(void);
+void operate_unlisten(void);
+
+/* operate.c: operators that have connected. */
+void operate_init(void);
 unsigned int operate_fds(struct pollfd *fd); /* room for OPERATE_FDS */
 void operate_turn(struct manager *m, uint64_t now_ns);
 void operate_fini(void);

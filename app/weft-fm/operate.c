@@ -16,7 +16,6 @@
 #include "cli.h"
 #include "manager.h"
 #include "weft_cci.h"
-#include "weft_socket.h"
 
 #define OPERATE_MAX (OPERATE_FDS - 1)
 #define OPERATE_LINE 4096
@@ -31,34 +30,13 @@ struct operate_one {
 	size_t n_out, sent;
 };
 
-static struct {
-	int fd;
-	char path[WEFT_SOCKET_PATH_MAX];
-	struct operate_one one[OPERATE_MAX];
-} operate = { .fd = -1 };
+static struct operate_one operate_all[OPERATE_MAX];
 
-int
-operate_init(const char *folder)
+void
+operate_init(void)
 {
-	int rc = -ENAMETOOLONG;
-
 	for (unsigned int i = 0; i < OPERATE_MAX; i++)
-		operate.one[i].fd = -1;
-	if (snprintf(operate.path, sizeof(operate.path), "%s/" MANAGER_SOCKET, folder) <
-		(int)sizeof(operate.path))
-		rc = weft_socket_listen_stream(operate.path);
-	if (rc == -EADDRINUSE)
-		return rc;
-	if (rc < 0)
-		cli_fail("%s: %s", operate.path, strerror(-rc));
-	operate.fd = rc;
-	return 0;
-}
-
-bool
-operate_is_open(void)
-{
-	return operate.fd >= 0;
+		operate_all[i].fd = -1;
 }
 
 static void
@@ -69,31 +47,17 @@ operate_close(struct operate_one *o)
 	*o = (struct operate_one){ .fd = -1 };
 }
 
-void
-operate_fini(void)
-{
-	if (operate.fd < 0)
-		return;
-	for (unsigned int i = 0; i < OPERATE_MAX; i++)
-		if (operate.one[i].fd >= 0)
-			operate_close(&operate.one[i]);
-	close(operate.fd);
-	unlink(operate.path);
-	operate.fd = -1;
-}
-
 unsigned int
 operate_fds(struct pollfd *fd)
 {
 	unsigned int n = 0;
 
-	if (operate.fd < 0)
-		return 0;
-	fd[n++] = (struct pollfd){ .fd = operate.fd, .events = POLLIN };
+	if (operate_listener() >= 0)
+		fd[n++] = (struct pollfd){ .fd = operate_listener(), .events = POLLIN };
 	for (unsigned int i = 0; i < OPERATE_MAX; i++)
-		if (operate.one[i].fd >= 0)
-			fd[n++] = (struct pollfd){ .fd = operate.one[i].fd,
-				.events = operate.one[i].out != NULL ? POLLOUT : POLLIN };
+		if (operate_all[i].fd >= 0)
+			fd[n++] = (struct pollfd){ .fd = operate_all[i].fd,
+				.events = operate_all[i].out != NULL ? POLLOUT : POLLIN };
 	return n;
 }
 
@@ -257,6 +221,15 @@ static const struct {
 };
 
 static json_t *
+operate_does_not_lead(void)
+{
+	return operate_refuse(
+		"%s: this weft-fm does not lead: ask again, the one that leads serves "
+		"that socket",
+		MANAGER_SOCKET);
+}
+
+static json_t *
 operate_answer(struct manager *m, const struct operate_one *o, const char *line, size_t len)
 {
 	json_error_t err;
@@ -265,6 +238,10 @@ operate_answer(struct manager *m, const struct operate_one *o, const char *line,
 	const json_t *plan = json_object_get(request, "plan");
 	json_t *answer = NULL;
 
+	if (!store_leads(m->store)) {
+		json_decref(request);
+		return operate_does_not_lead();
+	}
 	if (request == NULL && json_error_code(&err) == json_error_invalid_utf8)
 		return operate_refuse(
 			"expected a line of JSON in UTF-8, got bytes that are %s", "no UTF-8");
@@ -289,14 +266,14 @@ operate_accept(void)
 {
 	int fd;
 
-	while ((fd = accept4(operate.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+	while ((fd = accept4(operate_listener(), NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
 		struct operate_one *o = NULL;
 		struct ucred who = { 0 };
 		socklen_t len = sizeof(who);
 
 		for (unsigned int i = 0; o == NULL && i < OPERATE_MAX; i++)
-			if (operate.one[i].fd < 0)
-				o = &operate.one[i];
+			if (operate_all[i].fd < 0)
+				o = &operate_all[i];
 		/* The socket is of mode 0600; a passed descriptor is another way in. */
 		if (o == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 ||
 			(who.uid != geteuid() && who.uid != 0)) {
@@ -328,6 +305,18 @@ operate_send(struct operate_one *o)
 	return true;
 }
 
+static bool
+operate_say(struct operate_one *o, json_t *answer)
+{
+	o->out = json_dumps(answer, JSON_COMPACT);
+	json_decref(answer);
+	if (o->out == NULL)
+		return false;
+	o->n_out = strlen(o->out);
+	o->out[o->n_out++] = '\n'; /* in place of the 0 */
+	return operate_send(o);
+}
+
 /* A request is read when the answer to the one before has gone. False: close it. */
 static bool
 operate_serve(struct manager *m, struct operate_one *o)
@@ -348,25 +337,34 @@ operate_serve(struct manager *m, struct operate_one *o)
 	if (end == NULL)
 		return o->n_in < sizeof(o->in);
 	answer = operate_answer(m, o, o->in, (size_t)(end - o->in));
-	o->out = json_dumps(answer, JSON_COMPACT);
-	json_decref(answer);
-	if (o->out == NULL)
-		return false;
-	o->n_out = strlen(o->out);
-	o->out[o->n_out++] = '\n'; /* in place of the 0 */
 	o->n_in -= (size_t)(end + 1 - o->in);
 	memmove(o->in, end + 1, o->n_in);
-	return operate_send(o);
+	return operate_say(o, answer);
 }
 
 void
 operate_turn(struct manager *m, uint64_t now_ns)
 {
 	(void)now_ns;
-	if (operate.fd < 0)
-		return;
 	operate_accept();
 	for (unsigned int i = 0; i < OPERATE_MAX; i++)
-		if (operate.one[i].fd >= 0 && !operate_serve(m, &operate.one[i]))
-			operate_close(&operate.one[i]);
+		if (operate_all[i].fd >= 0 && !operate_serve(m, &operate_all[i]))
+			operate_close(&operate_all[i]);
+}
+
+/* Those that wait for an answer get one: whoever asks after a manager that stood leads no more. */
+void
+operate_fini(void)
+{
+	operate_accept();
+	for (unsigned int i = 0; i < OPERATE_MAX; i++) {
+		struct operate_one *o = &operate_all[i];
+
+		if (o->fd < 0)
+			continue;
+		if (o->out == NULL)
+			(void)operate_say(o, operate_does_not_lead());
+		operate_close(o);
+	}
+	operate_unlisten();
 }

@@ -154,6 +154,28 @@ weft_socket_listen_stream(const char *path)
 }
 
 int
+weft_socket_replace_stream(const char *path)
+{
+	char own[WEFT_SOCKET_PATH_MAX];
+	int fd, rc = weft_socket_is_served(path);
+
+	if (rc < 0)
+		return rc;
+	if (snprintf(own, sizeof(own), "%s.%d", path, (int)getpid()) >= (int)sizeof(own))
+		return -ENAMETOOLONG;
+	/* Left behind by one of this number that was killed on the way. */
+	if (unlink(own) != 0 && errno != ENOENT)
+		return -errno;
+	fd = socket_bind(own, SOCK_STREAM);
+	if (fd < 0 || rename(own, path) == 0)
+		return fd;
+	rc = -errno;
+	unlink(own);
+	close(fd);
+	return rc;
+}
+
+int
 weft_socket_connect(const char *path, unsigned int timeout_ms)
 {
 	return socket_connect(path, SOCK_SEQPACKET, timeout_ms);

@@ -41,6 +41,14 @@ int weft_socket_listen(const char *path);
 int weft_socket_listen_stream(const char *path);
 
 /**
+ * Listen for streams at @p path in place of whoever serves it: what has connected stays there, what
+ * connects from now on comes here. The path leads to one of the two at any time.
+ *
+ * @return as weft_socket_listen(), but never -EADDRINUSE
+ */
+int weft_socket_replace_stream(const char *path);
+
+/**
  * Connect to a socket.
  *
  * @param timeout_ms  of this, and of every call that sends or receives by the descriptor

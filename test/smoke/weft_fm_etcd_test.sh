@@ -145,13 +145,45 @@ timeout 5 "$app/weftctl" fm history | grep -q 'mem release' || die "the log does
 grep -q 'take over from the other manager' a.log b.log || die "nothing was taken over"
 timeout 5 "$app/weftctl" fm history | grep -q 'take over' || die "the log does not have it"
 
-# One that leads and was stopped for longer than its lease: it sends nothing any more, and waits.
+# One that leads and was stopped for longer than its lease: it sends nothing any more. Operators reach the other one all
+# the same; who asked the one that stands hears that it does not lead when it runs again, and the socket stays the other's.
+lead
+/usr/bin/python3 -S -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX)
+s.settimeout(60)
+s.connect(sys.argv[1])
+open("connected", "w").close()
+while sys.stdin.readline() != "go\n":
+    pass
+s.sendall(b"{\"cmd\": \"show\", \"what\": \"fabric\"}\n")
+open("asked", "w").close()
+print(s.makefile().readline())' "$run/fm.sock" >old.json < <(wait_for 30 test -e stopped; echo go) &
+asker=$!
+pids+=($!)
+wait_for 10 test -e connected
 kill -STOP "${pid[$first]}"
+: >stopped
+wait_for 10 test -e asked
 wait_for 10 converged $second
+wait_for 10 timeout 5 "$app/weftctl" fm show fabric
+timeout 5 "$app/weftctl" fm drain s0 >/dev/null || die "the one that leads takes no wish while the other stands"
+grep -q 'does not answer: it is this one' $second.err || die "does not say that it took the socket over"
 writes=$(grep -c '^write' $first.log || true)
 kill -CONT "${pid[$first]}"
 wait_for 10 waits $first
 [ "$(grep -c '^write' $first.log || true)" = "$writes" ] || die "sent commands without the lead"
+wait $asker || die "the one that stood says nothing"
+[ "$(json old.json '"does not lead" in o["error"]')" = True ] || die "the one that stood answers $(cat old.json)"
+timeout 5 "$app/weftctl" fm undrain s0 >/dev/null || die "the one that stood took the socket along"
+kill -TERM "${pid[$first]}"
+wait "${pid[$first]}" || die "the one that stood does not end well"
+[ "$(echo "$run"/fm.sock*)" = "$run/fm.sock" ] || die "sockets are left behind: $(echo "$run"/fm.sock*)"
+timeout 5 "$app/weftctl" fm show fabric >fabric.txt || die "the one that stood took the socket along at its end"
+begin $first
+wait_for 10 waits $first
+# A socket that was removed is made again.
+rm "$run/fm.sock"
+wait_for 5 timeout 5 "$app/weftctl" fm show fabric
 lead
 
 # Fenced: who has the leader's key leads, whatever this manager's clock says.

@@ -68,6 +68,35 @@ WEFT_TEST(a_stream_has_no_ends_of_messages)
 	assert_int_equal(unlink(path), 0);
 }
 
+WEFT_TEST(a_socket_that_is_served_is_replaced)
+{
+	int old = weft_socket_listen_stream(path), us = weft_socket_connect_stream(path, 100);
+	int new = weft_socket_replace_stream(path), next, them;
+	char own[120];
+	struct stat st;
+
+	assert_true(old >= 0 && us >= 0 && new >= 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	snprintf(own, sizeof(own), "%s.%d", path, (int)getpid());
+	assert_int_equal(access(own, F_OK), -1);
+	next = weft_socket_connect_stream(path, 100);
+	assert_true(next >= 0);
+	/* Who had connected stays with the old one, who comes now has the new one. */
+	them = accept4(old, NULL, NULL, SOCK_NONBLOCK);
+	assert_true(them >= 0);
+	close(them);
+	assert_int_equal(accept4(old, NULL, NULL, SOCK_NONBLOCK), -1);
+	them = accept4(new, NULL, NULL, SOCK_NONBLOCK);
+	assert_true(them >= 0);
+	close(them);
+	close(us);
+	close(next);
+	close(old);
+	close(new);
+	assert_int_equal(unlink(path), 0);
+}
+
 WEFT_TEST(what_is_no_socket_stays)
 {
 	char too_long[200];
@@ -75,6 +104,7 @@ WEFT_TEST(what_is_no_socket_stays)
 	fclose(fopen(path, "w"));
 	assert_int_equal(weft_socket_is_served(path), -EEXIST);
 	assert_int_equal(weft_socket_listen(path), -EEXIST);
+	assert_int_equal(weft_socket_replace_stream(path), -EEXIST);
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(weft_socket_listen("/nonesuch/s"), -ENOENT);
 	memset(too_long, 'x', sizeof(too_long) - 1);
