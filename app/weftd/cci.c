@@ -34,12 +34,6 @@
 #define CCI_HOST_HEAD 8 /* and PID of the host, reserved */
 #define CCI_MESSAGE (CCI_HOST_HEAD + WEFT_CCI_MESSAGE_MAX)
 
-/* Of 0701h: where operation, PID and UUID of the manager are in a message. */
-#define CLAIM_LEN (WEFT_CCI_HDR + 21)
-#define CLAIM_OP WEFT_CCI_HDR
-#define CLAIM_UUID (WEFT_CCI_HDR + 3)
-enum { CLAIM_UPDATE = 2, CLAIM_PROMOTE = 3 };
-
 const char *const cci_mode_words[] = { "read-only", "full", "off", NULL };
 
 struct cci_conn {
@@ -189,38 +183,6 @@ cci_accept(struct cci_component *c, uint64_t now_ns)
 	*k = (struct cci_conn){ fd, c, WEFT_CCI_NO_PID, false, now_ns };
 }
 
-/*
- * Who sends a message. A manager that comes again, after its end or by another connection, is known
- * by the UUID of the owner that it is or takes the place of; PIDs are 0701h's to say.
- */
-static uint16_t
-cci_manager(const struct cci_conn *k, const uint8_t *msg, size_t len)
-{
-	const struct weft_cci_owner *o = weft_cci_component_owner(&k->to->component);
-
-	if (len != CLAIM_LEN ||
-		weft_cci_unalias(weft_get_le16(msg + 3)) != WEFT_CCI_CLAIM_OWNERSHIP)
-		return k->fm_pid;
-	if (msg[CLAIM_OP] == CLAIM_UPDATE &&
-		memcmp(msg + CLAIM_UUID, o->primary_uuid, WEFT_CCI_UUID) == 0)
-		return o->primary_pid;
-	if (msg[CLAIM_OP] == CLAIM_PROMOTE &&
-		memcmp(msg + CLAIM_UUID, o->secondary_uuid, WEFT_CCI_UUID) == 0)
-		return o->secondary_pid;
-	return k->fm_pid;
-}
-
-/* After an answer: the connection that claimed is the manager's. */
-static void
-cci_learn_manager(struct cci_conn *k, const uint8_t *msg, const uint8_t *rsp)
-{
-	const struct weft_cci_owner *o = weft_cci_component_owner(&k->to->component);
-
-	if (weft_cci_unalias(weft_get_le16(rsp + 3)) == WEFT_CCI_CLAIM_OWNERSHIP &&
-		weft_get_le16(rsp + 8) == WEFT_CCI_SUCCESS && msg[CLAIM_OP] != 1)
-		k->fm_pid = o->primary_pid;
-}
-
 /* False: it does not read, or has gone. */
 static bool
 cci_send(const struct cci_conn *k, const uint8_t *msg, size_t len)
@@ -273,7 +235,8 @@ cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, si
 		cci_say(k->to, &cci.garbage, "what came was no message of CCI");
 		return false;
 	}
-	who.pid = cci_manager(k, packet + head, len - head);
+	who.pid =
+		weft_cci_component_manager(&k->to->component, k->fm_pid, packet + head, len - head);
 	if (head == CCI_HOST_HEAD)
 		who = (struct weft_cci_caller){ WEFT_CCI_HOST, weft_get_le16(packet + CCI_HEAD) };
 	k->to->gfd.dc = k->to->node->rights.lists; /* SIGHUP makes others */
@@ -287,7 +250,8 @@ cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, si
 	weft_probe_fm_command(k->to->node->topo->name, who.pid, weft_get_le16(packet + head + 3),
 		weft_get_le16(out + head + 8), (unsigned int)(len - head));
 	if (who.iface == WEFT_CCI_FM)
-		cci_learn_manager(k, packet + head, out + head);
+		k->fm_pid = weft_cci_component_learn(
+			&k->to->component, k->fm_pid, packet + head, out + head);
 	memcpy(out, packet, head);
 	out[3] &= (uint8_t)~CCI_TAG_OWNER;
 	return cci_send(k, out, head + n);

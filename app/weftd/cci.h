@@ -12,6 +12,7 @@
 
 #include "daemon.h"
 #include "weft_cci_gfd.h"
+#include "weft_cci_host.h"
 #include "weft_cci_switch.h"
 
 #define CCI_REPORTS 64
@@ -26,15 +27,6 @@ struct cci_reports {
 	struct weft_gfam_report report[CCI_REPORTS];
 };
 
-#define CCI_HOST_EXTENTS 51 /* what a message holds */
-
-/** What a fabric manager has said that a host has. */
-struct cci_host {
-	bool is_told; /* it has said anything */
-	unsigned int n;
-	struct weft_topo_grant grant[CCI_HOST_EXTENTS];
-};
-
 /** A component that runs here. */
 struct cci_component {
 	struct node *node;
@@ -44,7 +36,7 @@ struct cci_component {
 	struct weft_cci_switch sw; /* of a switch */
 	struct weft_cci_gfd gfd; /* of a GFD with tables of rights */
 	struct cci_reports *reports; /* likewise; NULL: it makes none */
-	struct cci_host *host; /* of a host; NULL: it is none */
+	struct weft_cci_host *host; /* of a host; NULL: it is none */
 };
 
 /** Of enum cci_mode. */

@@ -8,6 +8,11 @@
 
 #include "component_priv.h"
 
+/* Where operation and UUID of the manager are in a message. */
+#define OWNER_CLAIM_LEN (WEFT_CCI_HDR + 21)
+#define OWNER_CLAIM_OP WEFT_CCI_HDR
+#define OWNER_CLAIM_UUID (WEFT_CCI_HDR + 3)
+
 enum owner_op { OWNER_REGISTER_PRIMARY, OWNER_REGISTER_SECONDARY, OWNER_UPDATE, OWNER_PROMOTE };
 
 /* Identify PBR Component. */
@@ -147,3 +152,32 @@ const struct component_set component_ownership = {
 	owner_commands,
 	WEFT_ARRAY_SIZE(owner_commands),
 };
+
+uint16_t
+weft_cci_component_manager(
+	const struct weft_cci_component *c, uint16_t fm_pid, const uint8_t *msg, size_t len)
+{
+	const struct weft_cci_owner *o = &c->owner;
+
+	if (len != OWNER_CLAIM_LEN ||
+		weft_cci_unalias(weft_get_le16(msg + 3)) != WEFT_CCI_CLAIM_OWNERSHIP)
+		return fm_pid;
+	if (msg[OWNER_CLAIM_OP] == OWNER_UPDATE &&
+		memcmp(msg + OWNER_CLAIM_UUID, o->primary_uuid, WEFT_CCI_UUID) == 0)
+		return o->primary_pid;
+	if (msg[OWNER_CLAIM_OP] == OWNER_PROMOTE &&
+		memcmp(msg + OWNER_CLAIM_UUID, o->secondary_uuid, WEFT_CCI_UUID) == 0)
+		return o->secondary_pid;
+	return fm_pid;
+}
+
+uint16_t
+weft_cci_component_learn(
+	const struct weft_cci_component *c, uint16_t fm_pid, const uint8_t *msg, const uint8_t *rsp)
+{
+	if (weft_cci_unalias(weft_get_le16(rsp + 3)) == WEFT_CCI_CLAIM_OWNERSHIP &&
+		weft_get_le16(rsp + 8) == WEFT_CCI_SUCCESS &&
+		msg[OWNER_CLAIM_OP] != OWNER_REGISTER_SECONDARY)
+		return c->owner.primary_pid;
+	return fm_pid;
+}

@@ -197,6 +197,26 @@ size_t weft_cci_component_run(struct weft_cci_component *c, const struct weft_cc
 int weft_cci_component_event(struct weft_cci_component *c, enum weft_cci_log_id log,
 	const uint8_t record[WEFT_CCI_RECORD], uint64_t now_ns);
 
+/**
+ * Which manager sends a request by a connection. One that comes again, after its end or by another
+ * connection, is known by the UUID of the owner that it is or takes the place of; PIDs are 0701h's
+ * to say.
+ *
+ * @param fm_pid  that the connection is known by, WEFT_CCI_NO_PID: none
+ * @param msg     the request, header and payload
+ * @return PID for weft_cci_caller
+ */
+uint16_t weft_cci_component_manager(
+	const struct weft_cci_component *c, uint16_t fm_pid, const uint8_t *msg, size_t len);
+
+/**
+ * After the response: the connection that has claimed is the manager's.
+ *
+ * @return what it is known by from now on
+ */
+uint16_t weft_cci_component_learn(const struct weft_cci_component *c, uint16_t fm_pid,
+	const uint8_t *msg, const uint8_t *rsp);
+
 /** How far the background operation is, 0..99 percent. */
 void weft_cci_component_progress(struct weft_cci_component *c, uint8_t percent);
 

@@ -399,3 +399,28 @@ WEFT_TEST(aliases_are_off_unless_configured_and_then_the_same)
 	assert_int_equal(more[n + 1], 0xC701);
 	assert_int_equal(more[n + 2], 0xD709);
 }
+
+WEFT_TEST(manager_that_comes_again_is_known_by_its_uuid)
+{
+	uint8_t msg[WEFT_CCI_HDR + 21] = { 0 }, rsp[WEFT_CCI_HDR] = { 0 };
+
+	assert_int_equal(rig_claim(rig_fm(RIG_FM), 0, RIG_FM, 1, RIG_PID), WEFT_CCI_SUCCESS);
+	assert_int_equal(rig_claim(rig_fm(RIG_FM), 1, 0xF01, 2, 0), WEFT_CCI_SUCCESS);
+	weft_put_le16(msg + 3, WEFT_CCI_CLAIM_OWNERSHIP);
+	weft_put_le16(rsp + 3, WEFT_CCI_CLAIM_OWNERSHIP);
+	msg[WEFT_CCI_HDR] = 2;
+	assert_int_equal(weft_cci_component_manager(&rig, 0xFFF, msg, sizeof(msg)), 0xFFF);
+	memcpy(msg + WEFT_CCI_HDR + 3, rig.owner.primary_uuid, WEFT_CCI_UUID);
+	assert_int_equal(weft_cci_component_manager(&rig, 0xFFF, msg, sizeof(msg)), RIG_FM);
+	assert_int_equal(weft_cci_component_manager(&rig, 0xFFF, msg, sizeof(msg) - 1), 0xFFF);
+	msg[WEFT_CCI_HDR] = 3;
+	assert_int_equal(weft_cci_component_manager(&rig, 0xFFF, msg, sizeof(msg)), 0xFFF);
+	memcpy(msg + WEFT_CCI_HDR + 3, rig.owner.secondary_uuid, WEFT_CCI_UUID);
+	assert_int_equal(weft_cci_component_manager(&rig, 0xFFF, msg, sizeof(msg)), 0xF01);
+	assert_int_equal(weft_cci_component_learn(&rig, 0xFFF, msg, rsp), RIG_FM);
+	msg[WEFT_CCI_HDR] = 1;
+	assert_int_equal(weft_cci_component_learn(&rig, 0xFFF, msg, rsp), 0xFFF);
+	msg[WEFT_CCI_HDR] = 2;
+	weft_put_le16(rsp + 8, WEFT_CCI_INVALID_INPUT);
+	assert_int_equal(weft_cci_component_learn(&rig, 0xFFF, msg, rsp), 0xFFF);
+}
