@@ -424,8 +424,8 @@ fabric_copy(struct fabric_file *to, const struct fabric_file *f)
 		.size = f->size,
 		.generation = __atomic_load_n(&f->generation, __ATOMIC_RELAXED),
 		.rights = WEFT_READ,
-		.name = f->name,
 	};
+	memcpy(to->name, f->name, sizeof(to->name));
 }
 
 int

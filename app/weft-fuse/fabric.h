@@ -43,7 +43,7 @@ struct fabric_file {
 	int rights;
 	bool is_lost; /* set by any thread */
 	bool is_asked; /* fabric_learn() was: by any thread */
-	const char *name;
+	char name[WEFT_NAME_LEN];
 };
 
 /* --- main thread --- */
@@ -83,7 +83,7 @@ int fabric_list(struct fabric_client *c, struct weft_region_info **list);
 /**
  * Open a region.
  *
- * @param f     receives all but its name, which is set by the caller and stays his
+ * @param f     receives all but its name, which is set by the caller
  * @param info  receives what the region is
  * @return 0; -EIO: there is no daemon; an error of weft_open()
  */
@@ -105,7 +105,7 @@ int fabric_write(
 	struct fabric_client *c, struct fabric_file *f, uint64_t off, const void *buf, size_t n);
 int fabric_fence(struct fabric_client *c, struct fabric_file *f);
 
-/** The same memory by another file, to read only; its name stays that of @p f. */
+/** The same memory by another file, to read only. */
 void fabric_copy(struct fabric_file *to, const struct fabric_file *f);
 
 /**

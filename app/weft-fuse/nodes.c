@@ -6,6 +6,7 @@
 #include "nodes.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -108,28 +109,54 @@ nodes_is_same(const struct node *node, const struct weft_region_info *info, uint
 	       (was == 0 || info->generation == 0 || was == info->generation);
 }
 
+/* The node of a name is that of a row from now on. */
+static void
+nodes_set(const char *name, const struct weft_region_info *row, uint64_t epoch, bool is_place)
+{
+	struct node *node = nodes_search(name, strlen(name));
+
+	if (node != NULL && !nodes_is_same(node, row, epoch)) {
+		node->is_old = true;
+		node = NULL;
+	}
+	if (node == NULL && nodes_is_name(name))
+		node = nodes_add(name);
+	if (node == NULL)
+		return;
+	node->info = *row;
+	node->epoch = epoch;
+	node->is_place = is_place;
+	node->is_there = true;
+}
+
+/*
+ * Where memory is given and taken the name of a part, NAME:OFFSET+SIZE, goes with its size; its
+ * place stays: NAME:OFFSET, of a whole region NAME:0x0.
+ */
+static void
+nodes_set_place(const struct weft_region_info *row, uint64_t epoch)
+{
+	char name[WEFT_NAME_LEN + 8];
+	char *plus;
+
+	snprintf(name, sizeof(name), strchr(row->name, ':') == NULL ? "%s:0x0" : "%s", row->name);
+	plus = strrchr(name, '+');
+	if (plus != NULL && strchr(name, ':') < plus)
+		*plus = '\0';
+	if (strlen(name) < WEFT_NAME_LEN)
+		nodes_set(name, row, epoch, true);
+}
+
 void
 nodes_update(const struct weft_region_info *list, int n, uint64_t epoch)
 {
-	struct node *node;
-
 	pthread_mutex_lock(&nodes.lock);
-	for (node = nodes.first; node != NULL; node = node->next)
+	for (struct node *node = nodes.first; node != NULL; node = node->next)
 		node->is_there = false;
-	for (int i = 0; i < n; i++) {
-		node = nodes_search(list[i].name, strlen(list[i].name));
-		if (node != NULL && !nodes_is_same(node, &list[i], epoch)) {
-			node->is_old = true;
-			node = NULL;
-		}
-		if (node == NULL && nodes_is_name(list[i].name))
-			node = nodes_add(list[i].name);
-		if (node != NULL) {
-			node->info = list[i];
-			node->epoch = epoch;
-			node->is_there = true;
-		}
-	}
+	for (int i = 0; i < n; i++)
+		nodes_set(list[i].name, &list[i], epoch, false);
+	for (int i = 0; i < n; i++)
+		nodes_set_place(&list[i], epoch);
 	clock_gettime(CLOCK_MONOTONIC, &nodes.updated);
 	pthread_mutex_unlock(&nodes.lock);
 }
@@ -196,7 +223,7 @@ nodes_next(struct node *node)
 {
 	pthread_mutex_lock(&nodes.lock);
 	node = node == NULL ? nodes.first : node->next;
-	while (node != NULL && !node->is_there)
+	while (node != NULL && (!node->is_there || node->is_place))
 		node = node->next;
 	pthread_mutex_unlock(&nodes.lock);
 	return node;

@@ -32,6 +32,7 @@ struct node {
 	int64_t lost_ns; /* when the way there was last found to be lost; 0: not so. Atomic */
 	bool is_old; /* its name is another node's: files that are open here stay dead */
 	bool is_there; /* the host may reach it now */
+	bool is_place; /* NAME:OFFSET: what begins there, however large; not in lists */
 	bool is_doubtful; /* what the kernel has of its content must go */
 	/* SIDE. Under the lock of side.c */
 	int fd;
@@ -54,7 +55,7 @@ void nodes_update(const struct weft_region_info *list, int n, uint64_t epoch);
 /** A region was opened. @return it is the one of this node, which has its size now */
 bool nodes_confirm(struct node *node, const struct weft_region_info *info, uint64_t epoch);
 
-/** What a region was when its node was updated last. */
+/** What a region was when its node was updated last; of a place, the region that begins there. */
 struct weft_region_info nodes_info(const struct node *node);
 
 /** Seconds since nodes_update(). */
@@ -63,7 +64,7 @@ double nodes_age(void);
 /** A region that is there, or regions.json; NULL: none of that name. */
 struct node *nodes_find(const char *name);
 
-/** The region after another one, or the first after NULL. @return NULL: there is none */
+/** The region after another one, or the first after NULL; no places. @return NULL: there is none */
 struct node *nodes_next(struct node *node);
 
 /** Whether a region has that name, of @p len bytes, or had it. */

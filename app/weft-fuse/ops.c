@@ -106,8 +106,9 @@ ops_stat(struct node *node, struct stat *st)
 
 	if (node->kind == NODE_SIDE)
 		return side_stat(node, st);
-	if (node->kind == NODE_JSON) {
+	if (node->kind == NODE_JSON || node->is_place)
 		(void)ops_refresh(OPS_SECONDS);
+	if (node->kind == NODE_JSON) {
 		json = ops_json();
 		if (json == NULL)
 			return -ENOMEM;
@@ -217,7 +218,11 @@ ops_open_region(struct ops_file *f, struct node *node, struct fuse_file_info *fi
 
 	if ((fi->flags & O_ACCMODE) > O_RDWR)
 		return EINVAL;
-	f->fabric.name = node->name;
+	/* A place is opened by the name that it has now, and as large as it is now. */
+	if (node->is_place && ops_refresh(0) != 0)
+		return EIO;
+	info = nodes_info(node);
+	memcpy(f->fabric.name, info.name, sizeof(f->fabric.name));
 	f->fabric.rights = rights[fi->flags & O_ACCMODE];
 	rc = fabric_open(serve_client(), &f->fabric, &info);
 	if (rc != 0)

@@ -339,8 +339,11 @@ region_take(struct region_open *o, const struct region_view *v, uint32_t rights)
 	if (!region_part_is_open(v, v->region->offset + o->offset, o->size))
 		return weft_errorf(o->err, o->err_len, -EACCES,
 			"region %s: not all of it is open to %s: see which parts are (weftctl mem "
-			"list), or change the access of its groups in the topology",
-			o->name, o->view->n->topo->name);
+			"list), or %s",
+			o->name, o->view->n->topo->name,
+			v->t->access.management == WEFT_TOPO_MANAGED_BY_FM
+				? "have the manager give it (weftctl fm mem)"
+				: "change the access of its groups in the topology");
 	region_set(v, v->region->offset + o->offset, o->size, &o->r->node);
 	region_describe(v, o->size, rights, &o->r->row);
 	o->r->node.rights = rights;

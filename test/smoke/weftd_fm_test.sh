@@ -9,6 +9,7 @@ unset WEFT_SOCKET
 cd "$work"
 [ -x "$app/weft-fm" ] || skip 'skipped: weft-fm was not built (package libsqlite3-dev)'
 ctl() { timeout 60 "$app/weftctl" "$@"; }
+cleanup() { fusermount3 -u -z -q "$work/files" 2>/dev/null || true; }
 
 # lab: 2 hosts, 4 switches in two ways, each of which begins with three equal links, 3 GFDs
 lab() {
@@ -103,14 +104,46 @@ pids+=($fm)
 wait_for 60 there 2
 wait_for 30 grep -q '^access g[012]: ' fm.log
 ctl fm mem share mem0 --hosts h1 >/dev/null
+# Programs that know nothing of Weft have it as files.
+mkdir files
+has_files=
+if [ -x "$app/weft-fuse" ] && { true <>/dev/fuse; } 2>/dev/null && command -v fusermount3 >/dev/null; then
+	"$app/weft-fuse" --node h0 -f files >fuse.log 2>&1 &
+	pids+=($!)
+	wait_for 20 test -f files/regions.json
+	has_files=1
+	is_size() { [ "$(stat -c %s "files/$1")" = "$2" ]; }
+	has_region() { json files/regions.json "1 / any(r['name'] == '$1' for r in o['regions'])"; }
+	is_size g0:0x0 $((1 << 20)) || die "a file of what is given: $(ls -l files)"
+	is_size g0:0x0+0x100000 $((1 << 20)) || die "a file of a region: $(ls -l files)"
+	same 'places that ls shows' '' "$(ls files | grep -v -e + -e json)"
+	exec 7<files/g0:0x0 8<files/g1:0x0 # 8: what is given back below
+fi
 ctl fm mem grow mem0 --size 512K --json | json /dev/stdin "1 / (o['size'] == 1536 << 10)" >/dev/null || die grow
 wait_for 60 there 2
 echo "hello fabric" | ctl --node h0 mem write g0:1M+4K 0 || die "given memory cannot be written"
 wait_for 10 moves
-# What is taken is wiped before the next has it.
+if [ -n "$has_files" ]; then
+	wait_for 10 is_size g0:0x0 $((3 << 19))
+	has_region g0:0x0+0x180000 >/dev/null || die "regions.json does not follow: $(cat files/regions.json)"
+	echo "by a file" | dd of=files/g0:0x0 bs=4096 seek=$((5 << 18 >> 12)) conv=notrunc,fsync status=none || die "what has grown can't be written"
+	same 'by a file' 'by a file' "$(ctl --node h1 mem read g0:1M+512K 256K 9 --out -)"
+	same 'a file from before' 4096 "$(head -c 4096 <&7 | wc -c)"
+	exec 7<&-
+fi
+# What is taken is wiped before the next has it. Who has it open hears that it is not his any more.
 ctl fm mem release other >/dev/null
+if [ -n "$has_files" ]; then
+	is_taken() { ! dd bs=64 count=1 iflag=fullblock <&8 >/dev/null 2>taken && grep -q 'Permission denied' taken; }
+	wait_for 10 is_taken
+	is_gone() { [ ! -e files/g1:0x0 ]; }
+	wait_for 10 is_gone
+	exec 8<&-
+fi
+refuses 'have the manager give it (weftctl fm mem)' "$app/weftctl" --node h0 mem read g1:0+4K 0 16
 ctl fm mem create next --host h0 --size 1M --gfd g1 >/dev/null
 wait_for 60 there 2
+[ -z "$has_files" ] || wait_for 10 is_size g1:0x0 $((1 << 20))
 same 'extents' "[('g0', 0, 1048576), ('g0', 1048576, 524288), ('g1', 0, 1048576)]" "$(ctl fm show extents --json |
 	json /dev/stdin "[(e['gfd'], e['dpa'], e['size']) for e in o]")"
 same 'hello' 'hello fabric' "$(ctl --node h1 mem read g0:1M+4K 0 12 --out -)"
