@@ -549,9 +549,8 @@ weftd_check_runs(const struct daemon *d)
 			d->topo->fabric);
 	for (uint16_t i = 0; i < d->topo->n_nodes; i++)
 		if (d->topo->access.management == WEFT_TOPO_MANAGED_BY_FM &&
-			(d->load->node[i].has_uio || d->load->node[i].n_transfers != 0 ||
-				d->topo->translations.n != 0))
-			cli_fail("fabric %s: management: fm: expected no load by UIO, transfers or "
+			(d->load->node[i].n_transfers != 0 || d->topo->translations.n != 0))
+			cli_fail("fabric %s: management: fm: expected no transfers or "
 				 "translations: what they expect of memory does not follow a "
 				 "manager yet",
 				d->topo->fabric);

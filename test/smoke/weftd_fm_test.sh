@@ -38,11 +38,17 @@ $(for s in s1 s2; do for i in 1 2 3; do echo "  - {a: s0, b: $s, driver: memif}"
 	workloads:
 	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, lines: 512, timeout_ms: 60000}
 	  - {on: h1, kind: mem, requests: 1000000000, outstanding: 16, lines: 512, timeout_ms: 60000}
+	  - {on: h0, kind: uio, requests: 1000000000, outstanding: 8, lines: 512, timeout_ms: 60000}
+	  - {on: h1, kind: uio, requests: 1000000000, outstanding: 8, lines: 512, timeout_ms: 60000}
 	Y
 }
 lab >lab.yaml
 "$app/weftd" --check lab.yaml >out
 grep -q 'management: fm: switches start with empty tables' out || die "--check does not say who writes the tables: $(cat out)"
+
+# What does not follow a manager is refused.
+{ lab && echo '  - {on: h0, kind: transfer, transfers: [{kind: write, gfd: g0, offset: 1M, bytes: 4K}]}'; } >transfers.yaml
+refuses 'expected no transfers or translations' "$app/weftd" --topology transfers.yaml --node h0 --seconds 1
 
 # Each way is a process.
 declare -A daemon
@@ -176,6 +182,9 @@ for h in 0 1; do
 	same "h$h: mismatches, lost" '0 0' "$(json h0.json "'%d %d' % tuple(o['nodes'][$h]['traffic'][k] for k in ('mismatches', 'lost'))")"
 	json h0.json "1 / (o['nodes'][$h]['traffic']['verified'] > 0)" >/dev/null || die "h$h read nothing"
 	json h0.json "1 / (o['nodes'][$h]['traffic']['refused'] > 0)" >/dev/null || die "h$h was refused nothing"
+	uio="o['nodes'][$h]['uio']['traffic']"
+	same "h$h by UIO: mismatches, lost, wrong answers" '0 0 0' "$(json h0.json "'%d %d %d' % tuple($uio[k] for k in ('mismatches', 'lost', 'wrong_answer'))")"
+	json h0.json "1 / ($uio['verified'] > 0 and $uio['refused'] > 0)" >/dev/null || die "h$h by UIO: read nothing, or was refused nothing"
 done
 json h0.json "1 / all(n['access']['sat'] + n['access']['group'] > 0 for n in o['nodes'] if n['name'].startswith('g'))" >/dev/null ||
 	die "GFDs do not count what they refuse"
