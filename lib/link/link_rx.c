@@ -67,15 +67,21 @@ link_take_io_flit(struct weft_link *e, const uint8_t *flit, bool skip)
 		link_io_flit(e->io, flit);
 }
 
+/* Credits first, for the messages that come with them may be answered at once. */
 static void
 link_unpack(struct weft_link *e, const uint8_t *flit)
 {
+	const bool was_init_seen = e->init_seen;
+
 	if (flit[0] >> 6 != WEFT_FLIT_CACHEMEM)
 		return;
+	if (was_init_seen)
+		link_credits_arrived(e, weft_flit_crd(flit));
 	if (!weft_flit_is_empty(flit) &&
 		weft_unpack_flit(&e->unpack, flit, link_message, e) != WEFT_OK)
 		e->count[WEFT_LINK_N_BAD_SLOT]++;
-	link_credits_arrived(e, weft_flit_crd(flit));
+	if (!was_init_seen)
+		link_credits_arrived(e, weft_flit_crd(flit));
 }
 
 static void
