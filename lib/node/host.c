@@ -180,26 +180,50 @@ host_send(struct weft_node_link *p, const struct weft_msg *m)
 	w->msg[(w->head + w->n++) % w->room] = *m;
 }
 
-/* Services in turn. */
+/* A round of requests: services that may have more, and whether all others have ended. */
+struct host_round {
+	uint64_t asked; /* bit k: of row k of the services */
+	bool is_over;
+};
+
+static struct host_round
+host_begin_round(const struct weft_node *n)
+{
+	struct host_round r = { .is_over = true };
+
+	static_assert(NODE_SERVICES <= 64, "a bit for each");
+	for (unsigned int i = 0; i < NODE_SERVICES; i++)
+		if (n->service[i] != NULL && weft_node_services[i]->next != NULL)
+			r.asked |= WEFT_BIT64(i);
+	return r;
+}
+
+/* The next service of the round behind the one that had the last request. */
+static unsigned int
+host_turn(const struct host_round *r, unsigned int last)
+{
+	const uint64_t behind = r->asked & ~weft_mask64(last + 1);
+
+	return (unsigned int)__builtin_ctzll(behind != 0 ? behind : r->asked);
+}
+
+/* Services in turn. One that has nothing is not asked again in this round. */
 static int
-host_next(struct weft_node *n, struct weft_msg *m)
+host_next(struct weft_node *n, struct host_round *r, struct weft_msg *m)
 {
 	struct host_state *h = n->state;
-	bool is_over = true;
 
 	host_update_credits(n);
-	for (unsigned int i = 0; i < NODE_SERVICES; i++) {
-		int rc;
+	while (r->asked != 0) {
+		const unsigned int i = h->turn = host_turn(r, h->turn);
+		const int rc = weft_node_services[i]->next(n, n->service[i], m);
 
-		h->turn = h->turn + 1 == NODE_SERVICES ? 0 : h->turn + 1;
-		if (n->service[h->turn] == NULL || weft_node_services[h->turn]->next == NULL)
-			continue;
-		rc = weft_node_services[h->turn]->next(n, n->service[h->turn], m);
 		if (rc == 0)
 			return 0;
-		is_over = is_over && rc == -ESHUTDOWN;
+		r->asked &= ~WEFT_BIT64(i);
+		r->is_over = r->is_over && rc == -ESHUTDOWN;
 	}
-	return is_over ? -ESHUTDOWN : -EAGAIN;
+	return r->is_over ? -ESHUTDOWN : -EAGAIN;
 }
 
 /* What may not go on is answered here, as by a GFD where nothing is (fabric.md section 1.9). */
@@ -265,11 +289,12 @@ static unsigned int
 host_requests(struct weft_node *n)
 {
 	const bool translates = ats_translates(n);
+	struct host_round round = host_begin_round(n);
 	unsigned int sent = 0;
 	struct weft_msg m __attribute__((uninitialized)); /* written where rc is 0 */
 	int rc = 0;
 
-	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &m)) == 0) {
+	while (sent < REQUESTS_A_POLL && (rc = host_next(n, &round, &m)) == 0) {
 		sent++;
 		if (translates)
 			ats_submit(n, &m);
