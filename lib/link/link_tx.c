@@ -136,13 +136,32 @@ link_ide_may_send(const struct weft_link *e)
 	       weft_llr_room(e->llr) >= SEND_ROOM + IDE_ROOM;
 }
 
+static inline bool
+link_has_credit(const struct weft_link *e, enum weft_msg_kind kind)
+{
+	return e->flow.may_send[link_set_of(kind)][link_class_of(kind)] != 0;
+}
+
+/* Whether a message of any kind may go that has a credit. */
+static inline bool
+link_has_room(const struct weft_link *e)
+{
+	return weft_session_is_live(&e->session) &&
+	       weft_llr_room(e->llr) >= SEND_ROOM + link_left_to_io(e) &&
+	       (e->ide == NULL || link_ide_may_send(e));
+}
+
 bool
 weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind)
 {
-	return weft_session_is_live(&e->session) && (unsigned int)kind < WEFT_MSG_LLCTRL &&
-	       e->flow.may_send[link_set_of(kind)][link_class_of(kind)] != 0 &&
-	       weft_llr_room(e->llr) >= SEND_ROOM + link_left_to_io(e) &&
-	       (e->ide == NULL || link_ide_may_send(e));
+	return (unsigned int)kind < WEFT_MSG_LLCTRL && link_has_credit(e, kind) && link_has_room(e);
+}
+
+bool
+weft_link_can_answer(const struct weft_link *e)
+{
+	return link_has_credit(e, WEFT_MSG_S2M_NDR) && link_has_credit(e, WEFT_MSG_S2M_DRS) &&
+	       link_has_room(e);
 }
 
 int

@@ -222,6 +222,9 @@ void weft_link_pop(struct weft_link *e, enum weft_msg_kind kind);
 /** Whether weft_link_send() of a message of @p kind would succeed. */
 bool weft_link_can_send(const struct weft_link *e, enum weft_msg_kind kind);
 
+/** Whether weft_link_send() would take an S2M NDR, and also an S2M DRS. */
+bool weft_link_can_answer(const struct weft_link *e);
+
 /**
  * Send a message.
  *

@@ -36,14 +36,6 @@ struct gfd_state {
 	_Atomic bool is_healing; /* set by who writes it, cleared by the reader */
 };
 
-/* A response may be either: with room for both, no request is executed and then not answered. */
-static bool
-gfd_can_answer(const struct weft_node_link *p)
-{
-	return weft_link_can_send(p->end, WEFT_MSG_S2M_NDR) &&
-	       weft_link_can_send(p->end, WEFT_MSG_S2M_DRS);
-}
-
 /* Data that turns out bad is poisoned behind its header, or in it where the window has no room. */
 static enum weft_verdict
 gfd_answer(struct weft_node_link *p, struct weft_msg *reply, bool turns_bad)
@@ -67,7 +59,8 @@ gfd_message(void *arg, const struct weft_msg *m)
 
 	if (m->kind == WEFT_MSG_LLCTRL)
 		return true;
-	if (!gfd_can_answer(p))
+	/* With room for either response no request is executed and then not answered. */
+	if (!weft_link_can_answer(p->end))
 		return false;
 	weft_node_set_due(p, 0);
 	/* Drop a spoofed SPID: requests of a host's link must be its own. */
