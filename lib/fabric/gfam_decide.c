@@ -108,24 +108,27 @@ decide(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, bool write,
 	const struct gfam_rpid *r = &t->rpid[spid % WEFT_GFAM_RPIDS];
 	const struct gfam_decoder *d = gfam_row(t, r->row != GFAM_NO_ROW ? r->row : 0);
 	unsigned int hits = 0, hit = 0;
+	uint64_t dpa = 0;
 
 	if (spid >= WEFT_GFAM_RPIDS) {
 		gfam_refuse(out, WEFT_GFAM_NO_ROW);
 		return;
 	}
 	for (unsigned int i = 0; i < r->used; i++) {
+		const uint64_t at = gfam_squeeze(&d[i], hpa);
 		/* Both, and no branch between them: it would be one that nothing foretells. */
-		const unsigned int h = (unsigned int)gfam_in_range(&d[i], hpa) &
+		const unsigned int h = (unsigned int)(at < d[i].dpa_len) &
 		                       (unsigned int)gfam_way_agrees(&d[i], hpa);
 
 		hits += h;
 		hit = h != 0 ? i : hit;
+		dpa = h != 0 ? at : dpa;
 	}
 	if (hits != 1) {
 		gfam_refuse(out, gfam_explain(r, d, hits, hpa));
 		return;
 	}
-	out->dpa = d[hit].dpa_base + gfam_squeeze(&d[hit], hpa);
+	out->dpa = d[hit].dpa_base + dpa;
 	out->decoder = (uint8_t)hit;
 	gfam_judge(t, r, d[hit].coherent != 0, write, out);
 }
