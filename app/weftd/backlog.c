@@ -18,6 +18,16 @@ backlog_note(struct backlog *b)
 		__atomic_store_n(&b->is_waiting, is_waiting, __ATOMIC_RELAXED);
 }
 
+void
+backlog_drop(struct backlog *b, struct rte_mbuf **frame, uint16_t n)
+{
+	if (n == 0)
+		return;
+	rte_pktmbuf_free_bulk(frame, n);
+	__atomic_fetch_add(&b->down, n, __ATOMIC_RELAXED);
+	weft_probe_drop(weft_port_name(b->port), weft_verdict_names[WEFT_DROP_PORT_DOWN], n);
+}
+
 static void
 backlog_push(struct backlog *b, struct rte_mbuf *m)
 {
@@ -44,7 +54,12 @@ backlog_flush(struct backlog *b)
 		if (run > b->n)
 			run = b->n;
 		n = (uint16_t)(run > WEFT_PORT_BURST_MAX ? WEFT_PORT_BURST_MAX : run);
-		took = weft_port_tx(b->port, &b->frame[b->head], n);
+		if (daemon_backlog_is_held(b)) {
+			backlog_drop(b, &b->frame[b->head], n);
+			took = n;
+		} else {
+			took = weft_port_tx(b->port, &b->frame[b->head], n);
+		}
 		b->head = (b->head + took) % NODE_BACKLOG;
 		b->n -= took;
 		sent += took;
@@ -61,6 +76,11 @@ backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n)
 	uint64_t flits = b->flits;
 	uint16_t took = 0;
 
+	if (daemon_backlog_is_held(b)) {
+		backlog_flush(b);
+		backlog_drop(b, frame, n);
+		return;
+	}
 	/* Now: once sent they are the port's. */
 	for (uint16_t i = 0; i < n; i++)
 		flits += weft_frame(frame[i])->hdr.n_flits;

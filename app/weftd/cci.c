@@ -303,8 +303,10 @@ cci_serve(struct daemon *d, unsigned int ms)
 	const uint64_t until_ns = now_ns + ms * UINT64_C(1000000);
 
 	cci_close_silent(now_ns);
-	for (unsigned int i = 0; i < cci.n; i++)
+	for (unsigned int i = 0; i < cci.n; i++) {
 		cci_gfd_send_reports(&cci.component[i], now_ns);
+		cci_end_resets(&cci.component[i], now_ns);
+	}
 	for (; now_ns < until_ns; now_ns = node_now_ns()) {
 		/* At least one: what is left of a millisecond is not polled for. */
 		if (cci_wait(p, (int)((until_ns - now_ns + 999999) / 1000000)) < 0)

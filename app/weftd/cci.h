@@ -34,6 +34,10 @@ struct cci_component {
 	char path[108];
 	struct weft_cci_component component;
 	struct weft_cci_switch sw; /* of a switch */
+	struct cci_resets {
+		unsigned int n; /* ports in reset */
+		uint64_t until_ns[UINT8_MAX]; /* by port; 0: it is not; UINT64_MAX: held by PERST */
+	} resets; /* likewise */
 	struct weft_cci_gfd gfd; /* of a GFD with tables of rights */
 	struct cci_reports *reports; /* likewise; NULL: it makes none */
 	struct weft_cci_host *host; /* of a host; NULL: it is none */
@@ -67,6 +71,14 @@ bool cci_is_requester(const struct daemon *d, uint16_t pid);
 
 /** A component has something to tell its primary manager. */
 void cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len);
+
+/* --- cci_ports.c --- */
+
+/** Physical Port Control (5102h): a return code. Control thread, as the next one. */
+uint16_t cci_port_control(void *component, unsigned int port, enum weft_cci_port_op op);
+
+/** Let frames pass ports again whose reset is over. */
+void cci_end_resets(struct cci_component *c, uint64_t now_ns);
 
 /* --- cci_gfd.c --- */
 

@@ -94,7 +94,7 @@ cci_port(void *component, unsigned int port, struct weft_cci_switch_port *p)
 	           : far->kind == WEFT_TOPO_SWITCH ? WEFT_CCI_PORT_FABRIC
 	                                           : WEFT_CCI_PORT_DSP;
 	p->is_pbr = t->mode != WEFT_MODE_CXL || t->port[index].form != WEFT_FORM_HBR;
-	p->is_up = weft_port_is_up(n->port[port]);
+	p->is_up = weft_port_is_up(n->port[port]) && !daemon_backlog_is_held(&n->out[port]);
 	if (far->kind == WEFT_TOPO_SWITCH || far->kind == WEFT_TOPO_GFD)
 		p->type = WEFT_CCI_PORT_PBR;
 	else if (far->kind == WEFT_TOPO_DEVICE)
@@ -142,6 +142,7 @@ static const struct weft_cci_switch_world cci_switch_world = {
 	.port = cci_port,
 	.partner = cci_partner,
 	.may_have_pid = cci_may_have_pid,
+	.control = cci_port_control,
 };
 
 /* What the file says of PIDs holds, unless all of it is for the manager to say. */

@@ -40,10 +40,12 @@
 struct backlog {
 	/* A line of its own: the node's lcore reads it. */
 	alignas(WEFT_CACHE_LINE) bool is_waiting;
+	bool is_held; /* its port is in reset: nothing passes either way; by the control thread */
 	alignas(WEFT_CACHE_LINE) struct weft_port *port;
 	uint32_t head;
 	uint32_t n;
 	uint64_t dropped; /* TX_FULL */
+	uint64_t down; /* PORT_DOWN, either way */
 	uint64_t flits; /* taken, of frames that were not dropped; any readers */
 	struct rte_mbuf *frame[NODE_BACKLOG];
 };
@@ -332,6 +334,16 @@ void backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n);
 unsigned int backlog_flush(struct backlog *b);
 
 void backlog_free(struct backlog *b);
+
+/** Drop frames of a port that is in reset. Any thread. */
+void backlog_drop(struct backlog *b, struct rte_mbuf **frame, uint16_t n);
+
+/** Whether the port is in reset. Any thread. */
+static inline bool
+daemon_backlog_is_held(const struct backlog *b)
+{
+	return __atomic_load_n(&b->is_held, __ATOMIC_RELAXED);
+}
 
 /** Whether frames wait for the port. Any thread. */
 static inline bool

@@ -218,6 +218,10 @@ node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 		uint16_t port = node->next_port;
 		uint16_t more = weft_port_rx(node->port[port], pkt + got, (uint16_t)(n - got));
 
+		if (more != 0 && daemon_backlog_is_held(&node->out[port])) {
+			backlog_drop(&node->out[port], pkt + got, more);
+			more = 0;
+		}
 		node_prefetch(node, pkt + got, more);
 		for (uint16_t k = got; k < got + more; k++)
 			weft_frame(pkt[k])->in_port = port;

@@ -20,9 +20,10 @@ report_drops(const struct node *n, enum weft_verdict v)
 
 	if (n->tx != NULL)
 		sum += weft_pipe_drops(n->tx, v);
-	if (v == WEFT_DROP_TX_FULL)
-		for (uint16_t p = 0; p < n->n_ports; p++)
-			sum += n->out[p].dropped;
+	for (uint16_t p = 0; v == WEFT_DROP_TX_FULL && p < n->n_ports; p++)
+		sum += n->out[p].dropped;
+	for (uint16_t p = 0; v == WEFT_DROP_PORT_DOWN && p < n->n_ports; p++)
+		sum += __atomic_load_n(&n->out[p].down, __ATOMIC_RELAXED);
 	return sum;
 }
 

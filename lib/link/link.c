@@ -258,8 +258,11 @@ weft_link_hear(struct weft_link *e, uint64_t now_ns)
 enum weft_session_event
 weft_link_tick(struct weft_link *e, uint64_t now_ns)
 {
+	const bool reset = __atomic_load_n(&e->reset_wanted, __ATOMIC_RELAXED) &&
+	                   __atomic_exchange_n(&e->reset_wanted, false, __ATOMIC_ACQ_REL);
+
 	/* Insecure: only a new session with new keys goes on; malformed: one with a new stream. */
-	if (link_is_broken(e))
+	if (reset || link_is_broken(e))
 		return link_event(e, weft_session_abandon(&e->session, now_ns), now_ns);
 	/*
 	 * A new session invalidates all recorded frames. Rate-limited, or every forged flit would
@@ -316,6 +319,12 @@ weft_link_deadline(const struct weft_link *e)
 	at = t < at ? t : at;
 	t = weft_llr_deadline(e->llr);
 	return t < at ? t : at;
+}
+
+void
+weft_link_reset(struct weft_link *e)
+{
+	__atomic_store_n(&e->reset_wanted, true, __ATOMIC_RELEASE);
 }
 
 void

@@ -37,6 +37,7 @@ struct weft_link {
 	bool credits_pending; /* credits, since pending_since_ns */
 	uint64_t pending_since_ns;
 	uint64_t doubt_ns; /* no session ends for doubt before */
+	bool reset_wanted; /* set by any thread, cleared by the tick */
 	struct weft_packer pack;
 	struct weft_unpacker unpack;
 	struct rx_queue rx_queue[WEFT_MSG_LLCTRL];

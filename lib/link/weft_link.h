@@ -321,13 +321,19 @@ bool weft_link_next_flits(
 	struct weft_link *e, uint8_t *payload, uint64_t now_ns, struct weft_link_out *out);
 
 /**
- * Look at time. To be called at the deadline or later. END: the session is dead, Insecure, or its
- * CXL.io stream is malformed.
+ * Look at time. To be called at the deadline or later. END: the session is dead, Insecure or reset,
+ * or its CXL.io stream is malformed.
  */
 enum weft_session_event weft_link_tick(struct weft_link *e, uint64_t now_ns);
 
 /** When tick or next has something to do: 0 for now, UINT64_MAX never by time alone. */
 uint64_t weft_link_deadline(const struct weft_link *e);
+
+/**
+ * Have the session that is live at the next weft_link_tick() ended by it; another may begin then.
+ * Any thread.
+ */
+void weft_link_reset(struct weft_link *e);
 
 /** End the session and stay closed; weft_link_next() gives the goodbye. */
 void weft_link_close(struct weft_link *e);

@@ -129,6 +129,30 @@ switch_ports(void *arg, const struct weft_cci_caller *who, const uint8_t *req, s
 }
 
 static uint16_t
+switch_control(void *arg, const struct weft_cci_caller *who, const uint8_t *req, size_t len,
+	uint8_t *rsp, size_t *rsp_len)
+{
+	const struct weft_cci_switch *s = arg;
+	struct weft_cci_switch_port port = { 0 };
+	struct weft_cci_port_control_req in;
+	const uint16_t rc = cci_switch_rc(weft_cci_get_port_control_req(&in, req, len));
+
+	(void)who;
+	(void)rsp;
+	*rsp_len = 0;
+	if (rc != WEFT_CCI_SUCCESS)
+		return rc;
+	if (in.port >= s->n_ports || in.op > WEFT_CCI_PORT_RESET)
+		return WEFT_CCI_INVALID_INPUT;
+	s->world->port(s->world_arg, in.port, &port);
+	if (port.state == WEFT_CCI_PORT_DISABLED)
+		return WEFT_CCI_INVALID_INPUT;
+	return s->world->control == NULL
+	               ? WEFT_CCI_UNSUPPORTED
+	               : s->world->control(s->world_arg, in.port, (enum weft_cci_port_op)in.op);
+}
+
+static uint16_t
 switch_partners(void *arg, const struct weft_cci_caller *who, const uint8_t *req, size_t len,
 	uint8_t *rsp, size_t *rsp_len)
 {
@@ -292,6 +316,8 @@ switch_configure_binding(void *arg, const struct weft_cci_caller *who, const uin
 const struct weft_cci_command weft_cci_switch_commands[] = {
 	{ WEFT_CCI_IDENTIFY_SWITCH, 0, WEFT_CCI_WHO_BOTH, false, switch_identify },
 	{ WEFT_CCI_GET_PORT_STATE, 0, WEFT_CCI_WHO_BOTH, false, switch_ports },
+	{ WEFT_CCI_PORT_CONTROL, CONFIG, FM, true, switch_control },
+	{ WEFT_CCI_READ_CDAT, 0, WEFT_CCI_WHO_BOTH, false, cci_switch_read_cdat },
 	{ WEFT_CCI_IDENTIFY_PBR_SWITCH, 0, FM, false, cci_switch_identify_pbr },
 	{ WEFT_CCI_GET_LINK_PARTNER_INFO, 0, FM, false, switch_partners },
 	{ WEFT_CCI_GET_PID_TARGETS, 0, FM, false, switch_targets },

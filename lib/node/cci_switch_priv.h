@@ -34,4 +34,8 @@ uint16_t cci_switch_get_rgt(void *arg, const struct weft_cci_caller *who, const 
 uint16_t cci_switch_set_rgt(void *arg, const struct weft_cci_caller *who, const uint8_t *req,
 	size_t len, uint8_t *rsp, size_t *rsp_len);
 
+/* cci_switch_cdat.c, likewise */
+uint16_t cci_switch_read_cdat(void *arg, const struct weft_cci_caller *who, const uint8_t *req,
+	size_t len, uint8_t *rsp, size_t *rsp_len);
+
 #endif /* CCI_SWITCH_PRIV_H */

@@ -35,6 +35,13 @@ enum weft_cci_port_type {
 	WEFT_CCI_PORT_PBR = 6
 };
 
+/** Operations of 5102h. */
+enum weft_cci_port_op {
+	WEFT_CCI_PORT_ASSERT = 0, /**< PERST: nothing passes until it is deasserted */
+	WEFT_CCI_PORT_DEASSERT = 1,
+	WEFT_CCI_PORT_RESET = 2 /**< PPB: its link goes down and comes up again */
+};
+
 /** A port as it is now. */
 struct weft_cci_switch_port {
 	uint8_t state; /**< enum weft_cci_port_state */
@@ -66,6 +73,11 @@ struct weft_cci_switch_world {
 	/** Whether a port may have this PID. NULL: any. */
 	bool (*may_have_pid)(void *world, unsigned int port, uint16_t pid);
 	/**
+	 * Do @p op to a port that the switch has and that is not disabled. @return a return code;
+	 * with another than Success nothing has changed. NULL: Unsupported.
+	 */
+	uint16_t (*control)(void *world, unsigned int port, enum weft_cci_port_op op);
+	/**
 	 * Only for weft_cci_switch_crawl_out: send a request on and have the answer.
 	 *
 	 * @param msg      a whole request, @p len bytes; not to be kept
@@ -84,6 +96,7 @@ struct weft_cci_switch {
 	void *world_arg;
 	uint16_t n_ports; /* 1..255 */
 	uint16_t pid[WEFT_SWITCH_PORTS]; /* by port; WEFT_CCI_NO_PID: none */
+	uint64_t latency_ns, bandwidth_mbps; /* of CDAT, as measured; 0: not known, and left out */
 };
 
 /**

@@ -160,6 +160,32 @@ def give_memory(folder):
         sys.exit('a host does not have what it was told')
 
 
+def until_up(switch, port, want):
+    """Wait until a port's link is up, or down."""
+    until = time.monotonic() + 10
+    while (switch.must(0x5101, bytes((1, port)))[4 + 11] != 0) != want:
+        if time.monotonic() > until:
+            sys.exit('%s port %d: expected it to be %s' % (switch.name, port, 'up' if want else 'down'))
+        time.sleep(0.02)
+
+
+def reset_ports(switch):
+    """5102h under load: held for a while, let go, and reset, which ends by itself."""
+    until_up(switch, 0, True)
+    switch.must(0x5102, bytes((9, 0)), rc=2)
+    switch.must(0x5102, bytes((0, 3)), rc=2)
+    switch.must(0x5102, bytes((0, 0)))
+    switch.must(0x5102, bytes((0, 2)))  # it stays asserted
+    time.sleep(0.2)
+    until_up(switch, 0, False)
+    until_up(switch, 1, True)
+    switch.must(0x5102, bytes((0, 1)))
+    until_up(switch, 0, True)
+    switch.must(0x5102, bytes((0, 2)))
+    until_up(switch, 0, False)
+    until_up(switch, 0, True)
+
+
 def main():
     folder, verb = sys.argv[1:3]
     if verb == 'gfd':
@@ -186,6 +212,7 @@ def main():
         switches['s0'].set_drt(GFD, bytes((1, 1 + flips % 2)))
         switches['s3'].set_drt(HOST, bytes((1, flips // 2 % 2)))
         flips += 1
+    reset_ports(switches['s0'])
     print('%d changes' % (2 * flips))
 
 

@@ -46,6 +46,23 @@ wait $pid || die "full ended with $?: $(cat "$work/full.err")"
 [ "$(json "$work/full.json" 'o["cci"]["requests"] >= 100 and o["cci"]["components"] == 5')" = True ] ||
 	die "the report does not know: $(json "$work/full.json" 'o["cci"]')"
 
+[ "$(json "$work/full.json" 'next(n for n in o["nodes"] if n["name"] == "s0")["drops"].get("port_down", 0) > 0')" = True ] ||
+	die "a port in reset drops nothing"
+
+# In cxl mode a reset ends the session of the link, and another begins.
+lab 1 'mode: cxl' >"$work/cxl.yaml"
+start cxl --topology "$work/cxl.yaml" --cci full
+is_done() {
+	ask $pid /weft/node,h0 | grep -Eq '"host_(reads|writes)_done": *1\b'
+}
+wait_for 60 is_done
+ctl s0 5102 'port=0 op=2' --claim 0xF00 >/dev/null || die "5102h: $(cat "$work/ctl.err")"
+wait_for 10 grep -q 'a new session' "$work/cxl.err"
+ctl s0 0702 'pid=4095 n=1024' --host 0x101 | grep -q 'total=16' || die "CDAT: $(cat "$work/ctl.err")"
+kill -TERM $pid
+wait $pid || die "cxl ended with $?: $(cat "$work/cxl.err")"
+same "sessions of twelve ends, and two anew" 14 "$(sum "$work/cxl.json" session begun)"
+
 # Left to a manager.
 lab 20000 'management: fm' >"$work/fm.yaml"
 "$app/weftd" --check "$work/fm.yaml" --node h0 | grep -q 'management: fm' || die "--check does not say so"

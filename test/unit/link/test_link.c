@@ -200,6 +200,34 @@ WEFT_TEST(an_end_that_restarts_gets_a_new_session)
 	}
 }
 
+/* What was in force ends at both, and the next session is as whole as the first. */
+WEFT_TEST(a_reset_begins_a_new_session)
+{
+	for (unsigned int who = 0; who < 2; who++) {
+		struct weft_msg m = message(WEFT_MSG_M2S_REQ, 0);
+		uint32_t before;
+		struct rig r;
+
+		rig_init(&r, 7 + who);
+		weft_link_reset(r.side[who].end); /* there is none to end */
+		run_until(&r, 1000000);
+		before = weft_link_session(r.side[0].end)->id;
+		assert_true(both_up(&r));
+		weft_link_reset(r.side[who].end);
+		run_until(&r, r.now_ns + 500000000);
+		assert_true(both_up(&r));
+		assert_int_not_equal(weft_link_session(r.side[0].end)->id, before);
+		for (unsigned int i = 0; i < 2; i++) {
+			assert_int_equal(r.side[i].begun, 2);
+			assert_int_equal(r.side[i].ended, 1);
+		}
+		assert_int_equal(weft_link_send(r.side[0].end, &m), 0);
+		run_until(&r, r.now_ns + 1000000);
+		assert_int_equal(r.side[1].came[WEFT_MSG_M2S_REQ], 1);
+		rig_free(&r);
+	}
+}
+
 /* One way is cut: both ends know, keep what they have, and go on where they were. */
 WEFT_TEST(a_half_dead_link_loses_nothing)
 {

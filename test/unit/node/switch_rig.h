@@ -19,6 +19,10 @@ struct switch_rig {
 	struct weft_cci_switch responder;
 	struct weft_tables *live, *spare;
 	unsigned int commits;
+	unsigned int controls; /* of ports; and the last, and what it is answered by */
+	unsigned int port;
+	enum weft_cci_port_op op;
+	uint16_t control_rc;
 };
 
 static inline const struct weft_tables *
@@ -75,12 +79,24 @@ switch_rig_partner(void *world, unsigned int port, struct weft_cci_lpi_block *b)
 	memset(b->id, 0x10 + (int)port, sizeof(b->id));
 }
 
+static inline uint16_t
+switch_rig_control(void *world, unsigned int port, enum weft_cci_port_op op)
+{
+	struct switch_rig *r = world;
+
+	r->controls++;
+	r->port = port;
+	r->op = op;
+	return r->control_rc;
+}
+
 static const struct weft_cci_switch_world switch_rig_world = {
 	.now = switch_rig_now,
 	.begin = switch_rig_begin,
 	.commit = switch_rig_commit,
 	.port = switch_rig_port,
 	.partner = switch_rig_partner,
+	.control = switch_rig_control,
 };
 
 /** Make a switch of @p n_ports. False: no memory. */
@@ -92,7 +108,8 @@ switch_rig_init(struct switch_rig *r, unsigned int n_ports)
 
 	for (unsigned int p = 2; p < n_ports; p++)
 		cfg.route_of_port[p] = 1;
-	r->commits = 0;
+	r->commits = r->controls = 0;
+	r->control_rc = WEFT_CCI_SUCCESS;
 	r->live = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(size));
 	r->spare = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(size));
 	return r->live != NULL && r->spare != NULL && weft_tables_init(r->live, &cfg) == 0 &&

@@ -9,6 +9,7 @@
 
 #include "../cci/cci_rig.h"
 #include "switch_rig.h"
+#include "weft_cci_cdat.h"
 
 #define PORTS 4
 
@@ -115,6 +116,96 @@ WEFT_TEST(link_partners_are_who_the_world_says)
 	assert_int_equal(weft_get_le16(payload + 60), 0x1201);
 	assert_int_equal(payload[62], 0x11);
 	assert_int_equal(weft_get_le16(payload + 114), 0x202);
+}
+
+static uint16_t
+control_port(uint8_t port, uint8_t op)
+{
+	const uint8_t req[2] = { port, op };
+
+	return rig_ask(0x5102, req, sizeof(req));
+}
+
+WEFT_TEST(ports_are_controlled_by_the_world)
+{
+	static const uint8_t req[2] = { 2, WEFT_CCI_PORT_RESET };
+
+	for (uint8_t op = WEFT_CCI_PORT_ASSERT; op <= WEFT_CCI_PORT_RESET; op++) {
+		assert_int_equal(control_port(2, op), WEFT_CCI_SUCCESS);
+		assert_int_equal(sw.controls, op + 1);
+		assert_int_equal(sw.port, 2);
+		assert_int_equal(sw.op, op);
+	}
+	assert_int_equal(control_port(PORTS, WEFT_CCI_PORT_RESET), WEFT_CCI_INVALID_INPUT);
+	assert_int_equal(control_port(2, WEFT_CCI_PORT_RESET + 1), WEFT_CCI_INVALID_INPUT);
+	assert_int_equal(rig_send(rig_host(0x011), 0x5102, req, 2), WEFT_CCI_UNSUPPORTED);
+	assert_int_equal(rig_send(rig_fm(RIG_FM + 1), 0x5102, req, 2), WEFT_CCI_UNSUPPORTED);
+	assert_int_equal(sw.controls, 3);
+	sw.control_rc = WEFT_CCI_RETRY_REQUIRED;
+	assert_int_equal(control_port(2, WEFT_CCI_PORT_RESET), WEFT_CCI_RETRY_REQUIRED);
+}
+
+WEFT_TEST(ports_are_not_controlled_where_it_cannot_be)
+{
+	static struct weft_cci_switch_world plain;
+	const uint8_t req[2] = { 2, WEFT_CCI_PORT_RESET };
+
+	plain = switch_rig_world;
+	plain.control = NULL;
+	sw.responder.world = &plain;
+	assert_int_equal(control_port(2, WEFT_CCI_PORT_RESET), WEFT_CCI_UNSUPPORTED);
+	rig.cfg.read_only = true;
+	sw.responder.world = &switch_rig_world;
+	assert_int_equal(rig_ask(0x5102, req, 2), WEFT_CCI_UNSUPPORTED);
+	assert_int_equal(sw.controls, 0);
+}
+
+/* {pid, r, start, n}. */
+static uint16_t
+read_cdat(struct weft_cci_caller who, uint16_t pid, uint64_t start, uint64_t n)
+{
+	uint8_t req[20] = { 0 };
+
+	weft_put_le16(req, pid);
+	weft_put_le64(req + 4, start);
+	weft_put_le64(req + 12, n);
+	return rig_send(who, 0x0702, req, sizeof(req));
+}
+
+WEFT_TEST(cdat_says_what_was_measured)
+{
+	static const uint8_t row[2] = { WEFT_DRT_PORT, 3 };
+	const struct weft_cci_caller host = rig_host(0x011);
+	const uint8_t *cdat = payload + 16, *at;
+	struct weft_cci_sslbis_port way;
+	struct weft_cci_sslbis s;
+
+	assert_int_equal(read_cdat(host, WEFT_CCI_NO_PID, 0, 1024), WEFT_CCI_SUCCESS);
+	assert_int_equal(weft_get_le64(payload), WEFT_CCI_CDAT_HEADER_LEN);
+	assert_int_equal(weft_cci_cdat_check(cdat, WEFT_CCI_CDAT_HEADER_LEN), 0);
+	sw.responder.latency_ns = 250;
+	sw.responder.bandwidth_mbps = 30000;
+	assert_int_equal(set_table(0x5709, 0, 1, 0x200, row, 2), WEFT_CCI_SUCCESS);
+	assert_int_equal(read_cdat(host, 0x200, 0, 1024), WEFT_CCI_SUCCESS);
+	assert_int_equal(weft_get_le64(payload + 8), weft_get_le64(payload));
+	assert_int_equal(weft_cci_cdat_check(cdat, weft_get_le64(payload)), 0);
+	at = weft_cci_cdat_next(cdat, weft_get_le64(payload), NULL);
+	assert_non_null(at);
+	weft_cci_get_sslbis(at, 0, &s);
+	weft_cci_get_sslbis_port(at + WEFT_CCI_SSLBIS_LEN, 0, &way);
+	assert_int_equal(s.kind, WEFT_CCI_HMAT_LATENCY);
+	assert_int_equal(s.unit * way.value, 250000);
+	assert_int_equal(way.x, WEFT_CCI_CDAT_ANY);
+	assert_int_equal(way.y, 3);
+	at = weft_cci_cdat_next(cdat, weft_get_le64(payload), at);
+	assert_non_null(at);
+	weft_cci_get_sslbis(at, 0, &s);
+	assert_int_equal(s.kind, WEFT_CCI_HMAT_BANDWIDTH);
+	assert_int_equal(s.unit, 30000);
+	assert_int_equal(read_cdat(rig_fm(RIG_FM), WEFT_CCI_NO_PID, 60, 9), WEFT_CCI_SUCCESS);
+	assert_int_equal(weft_get_le64(payload + 8), 4); /* to the end of it */
+	assert_int_equal(read_cdat(host, 0x201, 0, 1024), WEFT_CCI_INVALID_INPUT);
+	assert_int_equal(read_cdat(host, 0x200, 65, 1), WEFT_CCI_INVALID_INPUT);
 }
 
 /* {pid, target, instance} as 5704h takes it. */
@@ -286,6 +377,9 @@ static const struct {
 } good[] = {
 	{ 0x5100, { 0 }, 0, false, { { 0 } }, { 0 } },
 	{ 0x5101, { 1, 3 }, 2, true, { { 1, 1, PORTS } }, { 0 } },
+	{ 0x5102, { 3, 2 }, 2, false, { { 0, 1, PORTS }, { 1, 1, 3 } }, { 0 } },
+	{ 0x0702, { 0xFF, 0xF, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0, 1 }, 20, false, { { 4, 1, 17 } },
+		{ 2, 3 } },
 	{ 0x5700, { 0 }, 0, false, { { 0 } }, { 0 } },
 	{ 0x5702, { 1, 3 }, 2, true, { { 1, 1, PORTS } }, { 0 } },
 	{ 0x5703, { 1, 0, 2, 0 }, 4, false, { { 0, 2, PORTS } }, { 0 } },
