@@ -5,6 +5,7 @@
 
 #include "cli.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
@@ -32,12 +33,84 @@
 static volatile sig_atomic_t stopped;
 static int fail_status = EXIT_FAILURE;
 
+#define CLI_LINE 2000 /* bytes of a line, of which the first and the last are shown */
+#define CLI_HEAD 1400
+#define CLI_TAIL 500
+
+/* Bytes of the character at @p s, if it can be printed; else 0. */
+static size_t
+cli_character(const unsigned char *s)
+{
+	const size_t n = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
+
+	if (s[0] < ' ' || s[0] == 0x7F || (s[0] >= 0x80 && s[0] < 0xC2) || s[0] > 0xF4 ||
+		(s[0] == 0xC2 && s[1] < 0xA0) || (s[0] == 0xE0 && s[1] < 0xA0) ||
+		(s[0] == 0xED && s[1] >= 0xA0) || (s[0] == 0xF0 && s[1] < 0x90) ||
+		(s[0] == 0xF4 && s[1] >= 0x90))
+		return 0;
+	for (size_t i = 1; i < n; i++)
+		if ((s[i] & 0xC0) != 0x80)
+			return 0;
+	return n;
+}
+
+char *
+cli_printable(char *to, size_t room, const char *text)
+{
+	static const char more[] = "...";
+	size_t used = 0, cut = 0;
+
+	while (*text != '\0') {
+		const size_t n = cli_character((const unsigned char *)text);
+		char hex[5];
+
+		snprintf(hex, sizeof(hex), "\\x%02x", (unsigned char)*text);
+		if (used + sizeof(more) <= room)
+			cut = used;
+		if (used + (n == 0 ? 4 : n) >= room) {
+			strcpy(to + cut, more);
+			return to;
+		}
+		memcpy(to + used, n == 0 ? hex : text, n == 0 ? 4 : n);
+		used += n == 0 ? 4 : n;
+		text += n == 0 ? 1 : n;
+	}
+	to[used] = '\0';
+	return to;
+}
+
+/* Where a character begins, at @p at or before. */
+static size_t
+cli_boundary(const char *text, size_t at)
+{
+	for (unsigned int i = 0; i < 3 && at > 0 && (text[at] & 0xC0) == 0x80; i++)
+		at--;
+	return at;
+}
+
+/* One write: lines of several programs on one terminal stay whole. */
 static void
 cli_print(const char *fmt, va_list ap)
 {
-	fprintf(stderr, "%s: ", program_invocation_short_name);
-	vfprintf(stderr, fmt, ap);
-	fputc('\n', stderr);
+	char line[4 * CLI_LINE + 1], tail[4 * CLI_LINE + 1], *text;
+	size_t len, from;
+	int n = vasprintf(&text, fmt, ap);
+
+	if (n < 0) {
+		fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+		return;
+	}
+	len = (size_t)n;
+	tail[0] = '\0';
+	if (len > CLI_LINE) {
+		from = cli_boundary(text, len - CLI_TAIL);
+		cli_printable(tail, sizeof(tail), text + from);
+		text[cli_boundary(text, CLI_HEAD)] = '\0';
+	}
+	cli_printable(line, sizeof(line), text);
+	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, line,
+		len > CLI_LINE ? " ... " : "", tail);
+	free(text);
 }
 
 void
@@ -203,6 +276,44 @@ cli_fill_standard_files(void)
 			(void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
+/* What getopt says of a command line, in our form. */
+static void __attribute__((noreturn)) cli_refuse_option(char **argv, const char *said)
+{
+	const size_t name = strlen(argv[0]);
+	const char *word = argv[optind] != NULL ? argv[optind] : "";
+
+	/* A word of several letters is not over with the first. */
+	if (word[0] != '-' || word[1] != optopt)
+		word = argv[optind - 1];
+	if (word[0] == '-' && (isdigit((unsigned char)word[1]) || word[1] == '.'))
+		cli_usage("expected an option, or a value that is not negative, got \"%s\"", word);
+	if (strncmp(said, argv[0], name) == 0 && strncmp(said + name, ": ", 2) == 0)
+		said += name + 2;
+	cli_usage("%.*s", (int)strcspn(said, "\n"), said);
+}
+
+/* The next option, as getopt_long(); it does not come back from one that is none. */
+static int
+cli_getopt(int argc, char **argv, const char *letters, const struct option *longs)
+{
+	FILE *const real = stderr;
+	char *said = NULL;
+	size_t len = 0;
+	FILE *const to = open_memstream(&said, &len);
+	int opt;
+
+	if (to != NULL)
+		stderr = to;
+	opt = getopt_long(argc, argv, letters, longs, NULL);
+	stderr = real;
+	if (to != NULL && fclose(to) != 0)
+		said = NULL;
+	if (opt == '?')
+		cli_refuse_option(argv, said == NULL ? "expected options that --help lists" : said);
+	free(said);
+	return opt;
+}
+
 uint64_t
 cli_parse(const struct cli_program *p, void *to, int argc, char **argv)
 {
@@ -217,9 +328,7 @@ cli_parse(const struct cli_program *p, void *to, int argc, char **argv)
 	cli_getopt_tables(p, longs, letters);
 	for (row = 0; row < p->n_options; row++)
 		cli_read_preset(&p->option[row], to);
-	while ((opt = getopt_long(argc, argv, letters, longs, NULL)) != -1) {
-		if (opt == '?')
-			exit(CLI_USAGE); /* getopt said why */
+	while ((opt = cli_getopt(argc, argv, letters, longs)) != -1) {
 		if (opt == ROW_VERSION) {
 			printf("%s " WEFT_VERSION WEFT_COMMIT "\n", p->name);
 			cli_exit(EXIT_SUCCESS);

@@ -17,6 +17,11 @@
 /** Exit status for a command line that makes no sense. */
 #define CLI_USAGE 2
 
+/*
+ * What is printed on stderr is one line: words of others may hold anything. Controls and bytes that
+ * are no UTF-8 are shown as \xNN, and of a line that is very long the middle is left out.
+ */
+
 /** Print "PROGRAM: ..." on stderr, end of line included, and exit with 1 or cli_fail_with(). */
 void cli_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
@@ -25,6 +30,9 @@ void cli_fail_with(int status);
 
 /** As cli_fail(), for what is wrong with the arguments themselves: exit with CLI_USAGE. */
 void cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/** @p text in that form, cut to @p room bytes with its 0, which are 16 at least. @return @p to */
+char *cli_printable(char *to, size_t room, const char *text);
 
 /** Print "PROGRAM: ..." on stderr, end of line included. */
 void cli_warn(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

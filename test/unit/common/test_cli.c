@@ -52,6 +52,39 @@ dies(void (*run)(const char *arg), const char *arg, int status, const char *text
 }
 
 static void
+fail_with_word(const char *text)
+{
+	cli_fail("expected a word, got \"%s\"", text);
+}
+
+WEFT_TEST(an_error_is_one_line_whatever_words_hold)
+{
+	char word[50000], room[16];
+
+	dies(fail_with_word, "a b", 1, "test_common_cli: expected a word, got \"a b\"\n");
+	dies(fail_with_word, "\r\x1b[2J\n\t\x7f", 1, "got \"\\x0d\\x1b[2J\\x0a\\x09\\x7f\"\n");
+	/* UTF-8 stays, but for its controls; what is none is shown as bytes. */
+	dies(fail_with_word, "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 1,
+		"\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
+	dies(fail_with_word, "\xc2\x9b", 1, "\"\\xc2\\x9b\"");
+	dies(fail_with_word, "\xff\xe2\x82", 1, "\"\\xff\\xe2\\x82\"");
+	dies(fail_with_word, "\xed\xa0\x80\xc0\x80", 1, "\\xed\\xa0\\x80\\xc0\\x80");
+	memset(word, 'w', sizeof(word) - 1);
+	word[sizeof(word) - 1] = '\0';
+	dies(fail_with_word, word, 1, "www ... www");
+	for (size_t i = 0; i + 1 < sizeof(word); i++)
+		word[i] = "\xe2\x82\xac"[i % 3];
+	dies(fail_with_word, word, 1, "\xe2\x82\xac ... \xe2\x82\xac");
+	assert_string_equal(
+		cli_printable(room, sizeof(room), "123456789012345"), "123456789012345");
+	assert_string_equal(
+		cli_printable(room, sizeof(room), "1234567890123456"), "123456789012...");
+	assert_string_equal(
+		cli_printable(room, sizeof(room), "12345678901\x1b\x1b"), "12345678901...");
+	assert_string_equal(cli_printable(room, sizeof(room), ""), "");
+}
+
+static void
 number(const char *text)
 {
 	cli_number("--n", text, 2, 0x10);
