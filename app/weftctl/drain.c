@@ -110,8 +110,8 @@ drain_run(struct ctl *c)
 	drain_print(c, name, state, states);
 	if (state == DRAIN_WAITS)
 		cli_warn("drain %s: expected %s to drain first, whose requests come to it or by "
-			 "it; it is not at rest before",
-			name, who);
+			 "it; it is not at rest before: drain that too, or weftctl drain %s --undo",
+			name, who, name);
 	else if (state == DRAIN_GOES_ON)
 		cli_warn("drain %s: expected nothing outstanding, got %" JSON_INTEGER_FORMAT
 			 " of its own or of those that use it, and it goes on: wait longer, or "

@@ -15,6 +15,7 @@
 
 #include "cli.h"
 #include "progress.h"
+#include "weft_base.h"
 #include "weft_file.h"
 
 #define LOOK_MS 200 /* between looks for a signal */
@@ -22,10 +23,25 @@
 /* The file beside the one that is named, and that one without links; "" where there is none. */
 static char file_beside[PATH_MAX], file_path[PATH_MAX];
 
+/*
+ * By its other names, too: to open them is to open what stands there once more, from its beginning,
+ * or for commands from a pipe the nothing that was put there.
+ */
+static bool
+file_is_stdin(const char *path)
+{
+	static const char *const names[] = { "-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0" };
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(names); i++)
+		if (strcmp(path, names[i]) == 0)
+			return true;
+	return false;
+}
+
 void
 file_open(struct file_in *f, const struct ctl *c, const char *path)
 {
-	const bool is_stdin = path == NULL || strcmp(path, "-") == 0;
+	const bool is_stdin = path == NULL || file_is_stdin(path);
 	struct stat st;
 	off_t at;
 

@@ -105,12 +105,28 @@ shell_wait(pid_t pid)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
+/* What is not of a command: with the number of the line, where it has one. */
+static void
+shell_refuse(const struct shell *s, const char *where, const char *expected, const char *got)
+{
+	char line[32] = "";
+
+	if (s->in != NULL)
+		snprintf(line, sizeof(line), "line %u: ", s->line);
+	cli_warn("%s%s%s%s, got \"%.*s\"", line, where, where[0] == '\0' ? "" : ": ", expected,
+		(int)strcspn(got, "\r\n"), got);
+}
+
 static int
 shell_command(struct shell *s, int n, const char **words)
 {
 	pid_t pid;
 
 	if (strcmp(words[0], SHELL_EXIT) == 0 || strcmp(words[0], SHELL_QUIT) == 0) {
+		if (n > 1) {
+			shell_refuse(s, words[0], "expected nothing behind it", words[1]);
+			return CLI_USAGE;
+		}
 		s->is_over = true;
 		return EXIT_SUCCESS;
 	}
@@ -123,6 +139,29 @@ shell_command(struct shell *s, int n, const char **words)
 		return EXIT_FAILURE;
 	}
 	return shell_wait(pid);
+}
+
+/* Answers of tok_str() for a line that is not over. */
+enum { SHELL_IN_SINGLE = 1, SHELL_IN_DOUBLE = 2 };
+
+/* From the quote on that does not end, or the \ that is the last of the line. */
+static const char *
+shell_open_quote(const char *line)
+{
+	const char *open = NULL;
+
+	for (; *line != '\0' && *line != '\n'; line++) {
+		if (*line == '\\' && (open == NULL || *open == '"')) {
+			if (line[1] == '\0' || line[1] == '\n')
+				return open != NULL ? open : line;
+			line++;
+		} else if (open != NULL && *line == *open) {
+			open = NULL;
+		} else if (open == NULL && (*line == '"' || *line == '\'')) {
+			open = line;
+		}
+	}
+	return open != NULL ? open : "";
 }
 
 /* One line: empty, a remark, or a command. */
@@ -139,11 +178,11 @@ shell_line(struct shell *s, const char *line)
 	rc = tok_str(s->words, line, &n, &words);
 	if (rc == 0)
 		return n == 0 ? EXIT_SUCCESS : shell_command(s, n, words);
-	if (s->in != NULL)
-		cli_warn("line %u: expected each quote to end in its line, and no \\ there",
-			s->line);
-	else
-		cli_warn("expected each quote to end, and no \\ at the end of the line");
+	shell_refuse(s, "",
+		rc == SHELL_IN_SINGLE   ? "expected the quote ' to end in its line"
+		: rc == SHELL_IN_DOUBLE ? "expected the quote \" to end in its line"
+					: "expected no \\ at the end of the line",
+		shell_open_quote(line));
 	return CLI_USAGE;
 }
 

@@ -107,6 +107,8 @@ mem write g0 12345 <part
 expect "write of a file at standard input" 'd[12345:312345] = d[:300000]'
 dd if=part bs=777 status=none | mem write g0 1K --file -
 expect "write of a pipe" 'd[1024:301024] = d[:300000]'
+dd if=part bs=777 status=none | mem write g0 2K --file /dev/stdin
+expect "write of a pipe by its name" 'd[2048:302048] = d[:300000]'
 {
 	dd bs=1 count=1000 of=/dev/null status=none
 	mem write g0 0
@@ -307,7 +309,15 @@ cannot() { # TEXT WANT: status 2 and that one line
 	grep -qF -- "$2" err || die "$1 does not say \"$2\" but: $(cat err)"
 }
 cannot 'mem list\nmem read g0 0' 'weftctl: line 2: mem read: expected REGION OFFSET SIZE, got 2'
-cannot 'mem read "g0 0 1' 'line 1: expected each quote to end in its line'
+cannot 'mem read "g0 0 1' 'line 1: expected the quote " to end in its line, got ""g0 0 1"'
+cannot "mem list\nmem read 'g0 \"0\" 1" "line 2: expected the quote ' to end in its line, got \"'g0 \"0\" 1\""
+cannot 'mem read "g\\" 0' 'line 1: expected the quote " to end in its line, got'
+cannot 'mem list \\\n' 'line 1: expected no \ at the end of the line, got "\"'
+cannot 'exit 7' 'line 1: exit: expected nothing behind it, got "7"'
+# Standard input by another name is not the nothing that is there in place of the commands.
+for name in - /dev/stdin /dev/fd/0 /proc/self/fd/0; do
+	cannot "mem write g0 0 --file $name\n" 'line 1: mem write standard input: Bad file descriptor'
+done
 cannot 'mem list \0 x' 'line 1: expected text, got a byte of 0'
 cannot 'mem write g0 0\n' 'line 1: mem write standard input: Bad file descriptor'
 cannot 'mem list --nonesuch' "line 1: unrecognized option '--nonesuch'"
@@ -320,6 +330,13 @@ cmp mem data || die "what is no command wrote"
 # What makes no sense: status 2, and nothing is written
 misused 'expected one of mem list, mem read' "$ctl" --
 misused 'got "mem"' "$ctl" mem
+misused 'expected an option, or a value that is not negative, got "-1"' "$ctl" inject poison g0 -1
+misused 'expected an option, or a value that is not negative, got "-12K"' "$ctl" mem read g0 -12K 1
+misused "invalid option -- 'x'" "$ctl" mem read g0 -x 1
+misused 'got "mem pe\x1b[2J\x0dek\xff"' "$ctl" mem $'pe\e[2J\rek\xff'
+misused "unrecognized option '--no\x1b'" "$ctl" mem list $'--no\e'
+misused ' ... ' "$ctl" mem "$(printf '%060000d' 0)"
+[ "$(wc -c <"$work/err")" -lt 3000 ] || die "a word of 60,000 bytes is repeated whole"
 misused 'got "mem peek"' "$ctl" mem peek
 misused 'got "memory list"' "$ctl" memory list
 misused 'mem list: expected no operands, got 1' "$ctl" mem list x
