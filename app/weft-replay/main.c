@@ -76,17 +76,24 @@ replay_read_rate(const char *option, char *text, void *to)
 }
 
 static void
+replay_read_port(const char *option, char *text, char **port)
+{
+	if (*port != NULL)
+		cli_usage("%s: expected it once, got \"%s\" and \"%s\"; a second port is --back",
+			option, *port, text);
+	*port = text;
+}
+
+static void
 replay_read_to(const char *option, char *text, void *to)
 {
-	(void)option;
-	((struct options *)to)->live.to = text;
+	replay_read_port(option, text, &((struct options *)to)->live.to);
 }
 
 static void
 replay_read_back(const char *option, char *text, void *to)
 {
-	(void)option;
-	((struct options *)to)->live.back = text;
+	replay_read_port(option, text, &((struct options *)to)->live.back);
 }
 
 /* What some options are for. */

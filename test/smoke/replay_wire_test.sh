@@ -126,6 +126,8 @@ grep -q '^weft-replay: stopped by a signal: the report ends after [0-9]* frames$
 # Command lines.
 replay=("$app/weft-replay" --in "$t")
 misused '--to: expected an interface of 1 to 15 characters' "${replay[@]}" --to ''
+misused '--to: expected it once, got "lo" and "lo"; a second port is --back' "${replay[@]}" --to lo --to lo
+misused '--back: expected it once' "${replay[@]}" --to lo --back eth0 --back eth1
 misused '--back: expected two ports, got lo twice' "${replay[@]}" --to lo --back netif=lo,driver=af_packet
 misused '--back: expected two ports, got net_ring0 twice' "${replay[@]}" --to vdev=net_ring0 --back vdev=net_ring0,nodeaction=x
 misused '--back: expected two ports, got s twice' "${replay[@]}" --to socket=s,id=1 --back socket=s,id=1
