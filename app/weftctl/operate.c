@@ -61,7 +61,7 @@ operate_reload(struct ctl *c)
 {
 	static const struct table_column columns[] = {
 		{ "DAEMON", "daemon", TABLE_NUMBER },
-		{ "CHANGES", "done", TABLE_NUMBER },
+		{ "CHANGES", "changes", TABLE_NUMBER },
 		{ "REFUSED", "refused", TABLE_NUMBER },
 	};
 	json_t *answers = json_array();

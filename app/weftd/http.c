@@ -138,7 +138,7 @@ static const char *const http_keys[HTTP_KEYS] = { "from", "hpa", "kind" };
 
 struct http_question {
 	const char *value[HTTP_KEYS]; /* NULL: not there */
-	const char *wrong; /* NULL: nothing */
+	char wrong[200]; /* "": nothing */
 };
 
 static enum MHD_Result
@@ -146,6 +146,7 @@ http_take_key(void *arg, enum MHD_ValueKind kind, const char *key, size_t key_le
 	const char *value, size_t len)
 {
 	struct http_question *q = arg;
+	char got[64];
 	unsigned int i;
 
 	(void)kind;
@@ -153,17 +154,24 @@ http_take_key(void *arg, enum MHD_ValueKind kind, const char *key, size_t key_le
 		if (key_len == strlen(http_keys[i]) && memcmp(key, http_keys[i], key_len) == 0)
 			break;
 	if (i == HTTP_KEYS)
-		q->wrong = "expected from, hpa and kind, and no other key";
+		snprintf(q->wrong, sizeof(q->wrong),
+			"expected from, hpa and kind, and no other key, got \"%s\"",
+			cli_printable(got, sizeof(got), key));
 	else if (q->value[i] != NULL)
-		q->wrong = "expected from, hpa and kind once each";
+		snprintf(q->wrong, sizeof(q->wrong),
+			"expected from, hpa and kind once each, got %s twice", http_keys[i]);
 	else if (value != NULL && memchr(value, '\0', len) != NULL)
-		q->wrong = "expected values without a zero byte";
+		snprintf(q->wrong, sizeof(q->wrong),
+			"%s: expected a value without a zero byte, got one with it", http_keys[i]);
 	else
 		q->value[i] = value == NULL ? "" : value;
-	return q->wrong == NULL ? MHD_YES : MHD_NO;
+	return q->wrong[0] == '\0' ? MHD_YES : MHD_NO;
 }
 
-/* What the requests say is repeated nowhere: it may be anything. */
+/*
+ * What the requests say may be anything: of it what can be printed is repeated, in JSON alone, and
+ * so that it is no markup even where that is taken for a page.
+ */
 static struct MHD_Response *
 http_resolve(struct MHD_Connection *c, unsigned int *status)
 {
@@ -172,11 +180,13 @@ http_resolve(struct MHD_Connection *c, unsigned int *status)
 	json_t *o = NULL;
 
 	(void)MHD_get_connection_values_n(c, MHD_GET_ARGUMENT_KIND, http_take_key, &q);
-	if (q.wrong != NULL)
+	if (q.wrong[0] != '\0')
 		snprintf(line, sizeof(line), "%s", q.wrong);
 	else
 		o = resolve_json(daemon_now(http.d), q.value[HTTP_FROM], q.value[HTTP_HPA],
 			q.value[HTTP_KIND], line, sizeof(line));
+	for (char *at = line; o == NULL && (at = strchr(at, '<')) != NULL;)
+		*at = '?';
 	if (o == NULL) {
 		*status = MHD_HTTP_BAD_REQUEST;
 		o = json_pack("{s:s}", "error", line);
@@ -369,9 +379,15 @@ http_answer(struct MHD_Connection *c, unsigned int status, struct MHD_Response *
 static enum MHD_Result
 http_refuse(struct MHD_Connection *c, unsigned int status, const char *line)
 {
-	return http_answer(c, status,
-		MHD_create_response_from_buffer(
-			strlen(line), (void *)(uintptr_t)line, MHD_RESPMEM_PERSISTENT));
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		strlen(line), (void *)(uintptr_t)line, MHD_RESPMEM_PERSISTENT);
+
+	if (r != NULL)
+		MHD_add_response_header(
+			r, MHD_HTTP_HEADER_CONTENT_TYPE, "text/plain; charset=utf-8");
+	if (r != NULL && status == MHD_HTTP_METHOD_NOT_ALLOWED)
+		MHD_add_response_header(r, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	return http_answer(c, status, r);
 }
 
 static enum MHD_Result

@@ -143,8 +143,9 @@ operate_accept(double seconds)
 			if (operate.who[i].fd < 0)
 				o = &operate.who[i];
 		if (o == NULL || pid < 0) {
-			static const char full[] = "{\"v\": 1, \"ok\": false, \"error\": \"as many "
-						   "operators are connected as may be\"}\n";
+			static const char full[] =
+				"{\"v\": 1, \"ok\": false, \"error\": \"as many "
+				"operators are connected as may be: " RTE_STR(OPERATORS) "\"}\n";
 			const ssize_t n = o != NULL ? 0 : write(fd, full, sizeof(full) - 1);
 
 			(void)n; /* it is closed either way */

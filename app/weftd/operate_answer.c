@@ -101,8 +101,8 @@ operate_reload(struct operate_call *c)
 	}
 	if (update_run(c->d, c->err, sizeof(c->err)) != 0)
 		return NULL;
-	return json_pack("{s:I, s:I}", "done", (json_int_t)c->d->updates, "refused",
-		(json_int_t)c->d->updates_refused);
+	return json_pack("{s:I, s:I, s:I}", "done", (json_int_t)c->d->updates, "refused",
+		(json_int_t)c->d->updates_refused, "changes", (json_int_t)c->d->updates_changed);
 }
 
 static json_t *

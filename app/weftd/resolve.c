@@ -272,22 +272,41 @@ resolve_run(struct answer *a, const char *from)
 	return -EINVAL;
 }
 
+#define RESOLVE_GOT 100 /* of a word that made no sense */
+
+static const char *
+resolve_got(char *to, size_t room, const char *text)
+{
+	size_t len;
+
+	if (text == NULL)
+		return "nothing";
+	to[0] = '"';
+	len = strlen(cli_printable(to + 1, room - 2, text));
+	memcpy(to + 1 + len, "\"", 2);
+	return to;
+}
+
 json_t *
 resolve_json(const struct weft_topo *t, const char *from, const char *hpa, const char *kind,
 	char *err, size_t err_len)
 {
 	struct answer a = { .t = t };
+	char got[RESOLVE_GOT];
 	json_t *o;
 
 	a.uio = kind != NULL && strcmp(kind, "uio") == 0;
 	if (kind != NULL && !a.uio && strcmp(kind, "mem") != 0)
-		snprintf(err, err_len, "kind: expected mem or uio");
+		snprintf(err, err_len, "kind: expected mem or uio, got %s",
+			resolve_got(got, sizeof(got), kind));
 	else if (hpa == NULL || !resolve_parse_address(hpa, &a.hpa))
-		snprintf(
-			err, err_len, "hpa: expected an address below 2^52, such as 0x10000000000");
+		snprintf(err, err_len,
+			"hpa: expected an address below 2^52, such as 0x10000000000, got %s",
+			resolve_got(got, sizeof(got), hpa));
 	else if (from == NULL || resolve_run(&a, from) != 0)
-		snprintf(err, err_len, "from: expected the name of a host or device of fabric %s",
-			t->fabric);
+		snprintf(err, err_len,
+			"from: expected the name of a host or device of fabric %s, got %s",
+			t->fabric, resolve_got(got, sizeof(got), from));
 	else {
 		o = resolve_answer_json(&a);
 		json_object_set_new(o, "text", json_string(weft_resolve_text(a.r.rule)));

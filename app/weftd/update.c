@@ -149,9 +149,60 @@ update_tell_clients(const struct weft_topo *t)
 	return true;
 }
 
-/* Put everything in force; what it replaced is free once every loop has turned. */
+static bool
+update_is_same_client(const struct weft_topo_client *a, const struct weft_topo_client *b)
+{
+	return a->is_group == b->is_group && a->is_all == b->is_all && a->rights == b->rights &&
+	       a->share == b->share && a->n_regions == b->n_regions &&
+	       a->first_region == b->first_region && a->id == b->id &&
+	       strcmp(a->name, b->name) == 0;
+}
+
+/* Whether programs may do what they could: the same regions, and clients in the same order. */
+static bool
+update_is_same_for_programs(const struct weft_topo *a, const struct weft_topo *b)
+{
+	const struct weft_topo_attach *x = &a->attach, *y = &b->attach;
+
+	if (x->n_regions != y->n_regions || x->n_clients != y->n_clients ||
+		x->n_list != y->n_list ||
+		(x->n_list != 0 && memcmp(x->list, y->list, x->n_list * sizeof(*x->list)) != 0))
+		return false;
+	for (unsigned int i = 0; i < x->n_regions; i++)
+		if (strcmp(x->region[i].name, y->region[i].name) != 0 ||
+			x->region[i].segment != y->region[i].segment ||
+			x->region[i].offset != y->region[i].offset ||
+			x->region[i].size != y->region[i].size)
+			return false;
+	for (uint32_t i = 0; i < x->n_clients; i++)
+		if (!update_is_same_client(&x->client[i], &y->client[i]))
+			return false;
+	for (unsigned int i = 0; i < a->n_nodes; i++)
+		if (a->node[i].clients.first != b->node[i].clients.first ||
+			a->node[i].clients.n != b->node[i].clients.n)
+			return false;
+	return true;
+}
+
+/* Whether anything differs: what hosts expect, ways, what programs may do; tables are not in it. */
+static bool
+update_differs(
+	const struct daemon *d, const struct weft_topo *t, struct weft_node_change *const *change)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		if (change[i] != NULL)
+			return true;
+	return d->now->routing != t->routing ||
+	       memcmp(d->now->route, t->route, (size_t)t->n_nodes * t->n_nodes) != 0 ||
+	       !update_is_same_for_programs(d->now, t);
+}
+
+/*
+ * Put everything in force; what it replaced is free once every loop has turned. @p differs: other
+ * than by tables, which are counted.
+ */
 static void
-update_publish(struct daemon *d, struct weft_topo *t)
+update_publish(struct daemon *d, struct weft_topo *t, bool differs)
 {
 	struct weft_topo *old = d->now;
 	const uint64_t from = update_clock_ns();
@@ -167,6 +218,7 @@ update_publish(struct daemon *d, struct weft_topo *t)
 	if (old != d->topo)
 		weft_topo_free(old);
 	d->updates++;
+	d->updates_changed += changed != 0 || differs;
 	if (!d->cfg.no_text)
 		printf("tables: changed in %u nodes, visible after %llu us\n", changed,
 			(unsigned long long)(took / 1000));
@@ -192,7 +244,7 @@ update_apply(struct daemon *d, struct weft_topo *t, bool is_announced, struct we
 		}
 	}
 	if (is_taken)
-		update_publish(d, t);
+		update_publish(d, t, update_differs(d, t, change));
 	else
 		weft_topo_free(t);
 	if (rc == -ESHUTDOWN) {

@@ -144,6 +144,18 @@ for bad in 'hpa=0' 'from=h0' 'from=g0&hpa=0' 'from=%22%3Cb%3E&hpa=0' 'from=h0&hp
 	json refused '1 / (list(o) == ["error"] and "expected" in o["error"] and "<" not in o["error"])' >/dev/null || die "?$bad: $(cat refused)"
 done
 
+got() { # QUESTION TEXT: what its error says that it got
+	get "/api/v1/resolve?$1" -o refused
+	json refused 'o["error"]' | grep -qF -- "$2" || die "?$1 does not say $2: $(cat refused)"
+}
+got 'hpa=0' 'from: expected the name of a host or device of fabric'
+got 'hpa=0' ', got nothing'
+got 'from=g0&hpa=0' 'got "g0"'
+got 'from=h0&hpa=-1' 'got "-1"'
+got 'from=h0&hpa=0&kind=io%1b%ff' 'got "io\x1b\xff"'
+got 'from=h0&from=h0&hpa=0' 'got from twice'
+got 'from=h0&hpa=0&kni%3cd=uio' 'got "kni?d"'
+
 # One that is too long to be read is refused by the library, in its own words; until then it is a question as others are.
 same 'a long question' 400 "$(get "/api/v1/resolve?from=h0&hpa=$(printf '%020000d' 0)x" -o refused -w '%{http_code}')"
 json refused '1 / ("expected" in o["error"])' >/dev/null || die 'a long question'
@@ -153,6 +165,12 @@ same 'one that is too long' 414 "$(get "/api/v1/resolve?from=h0&hpa=$(printf '%0
 same 'another name' 403 "$(get / -o out -w '%{http_code}' -H 'Host: elsewhere.example')"
 same 'a change' 405 "$(get /metrics -o out -w '%{http_code}' -X POST -d x)"
 same 'what is not there' 404 "$(get /nonesuch -o out -w '%{http_code}')"
+for what in '/nonesuch' '/metrics -X POST -d x' '/ -H Host:elsewhere.example'; do
+	# shellcheck disable=SC2086
+	same "kind of the answer to $what" 'text/plain; charset=utf-8' "$(get $what -o out -w '%{content_type}')"
+done
+get /metrics -o out -D head -X POST -d x
+grep -qi '^allow: GET, HEAD' head || die "what may be asked: $(cat head)"
 get / -D head >page.html
 grep -qi "^content-security-policy: default-src 'none'" head || die "headers: $(cat head)"
 ! grep -qE 'https?://' <(sed 's,http://www.w3.org/2000/svg,,' page.html) || die 'the page names another host'
