@@ -51,6 +51,29 @@ same "run folders" "XDG_RUNTIME_DIR=/run/weftd" "$(grep -ho 'XDG_RUNTIME_DIR=[^ 
 grep -q '^d /run/weftd/weft *0711 weft weft' "$tree/usertools/systemd/weft.tmpfiles" || die "nobody makes the run folder"
 same "places to write to" "ReadWritePaths=/run/weftd" "$(grep -h '^ReadWritePaths' ./*.service | sort -u)"
 
+# The drop-in for etcd: systemd takes it, it opens what it has to and nothing else, and weft-fm takes its command.
+if [ -e weft-fm.service ]; then
+	mkdir -p etcd/weft-fm.service.d
+	cp weft-fm.service etcd/
+	sed "s,@bindir@,$app," "$tree/usertools/systemd/weft-fm-etcd.conf.in" >etcd/weft-fm.service.d/etcd.conf
+	systemd-analyze verify ./etcd/weft-fm.service >etcd.log 2>&1 || die "systemd-analyze verify with the drop-in"
+	same "what systemd says of the drop-in" "" "$(cat etcd.log)"
+	systemd-analyze security --offline=yes --threshold=40 ./etcd/weft-fm.service >etcd.log 2>&1 ||
+		die "with the drop-in it is open: $(tail -n 1 etcd.log)"
+	tail -n 1 etcd.log
+	systemd-analyze security --offline=yes --json=short ./etcd/weft-fm.service >opened.json
+	systemd-analyze security --offline=yes --json=short ./weft-fm.service >closed.json
+	same "what the drop-in opens" "IPAddressDeny PrivateNetwork RestrictAddressFamilies_AF_INET_INET6" "$(json opened.json \
+		'" ".join(sorted(a["json_field"] for a in o if a not in load("closed.json")))')"
+	command=$(sed -n 's/^ExecStart=\(.\)/\1/p' etcd/weft-fm.service.d/etcd.conf)
+	(
+		export XDG_RUNTIME_DIR=$work WEFT_TOPOLOGY=fabric.yaml WEFT_FM_OPTIONS="--once --timeout 1"
+		export WEFT_FM_STORE=etcd:http://127.0.0.1:1/weft
+		eval "timeout 20 $command"
+	) >etcd.log 2>etcd.err || true
+	grep -qE 'no command is sent until it answers|libcurl' etcd.err || die "weft-fm does not take the command of the drop-in: $(cat etcd.err)"
+fi
+
 if command -v systemd-sysusers >/dev/null; then
 	mkdir -p root/etc
 	systemd-sysusers --root=root "$tree/usertools/systemd/weft.sysusers" >sysusers.log 2>&1 || die "systemd-sysusers"
