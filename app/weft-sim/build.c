@@ -191,12 +191,13 @@ build_node_tables(struct sim *s, struct sim_node *n)
 	struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS];
 	const struct weft_tables_cfg cfg = weft_node_tables_cfg(&n->node.cfg, edge);
 	struct weft_tables *t = sim_alloc(s, weft_tables_size(&cfg));
-	int rc = weft_tables_init(t, &cfg);
+	const int rc = weft_tables_init(t, &cfg);
+	char err[256];
 
-	if (rc == 0)
-		rc = weft_node_set_tables(t, &n->node.cfg, s->topo);
 	if (rc != 0)
 		build_fail(s, "tables", n, rc);
+	if (weft_node_set_tables(t, &n->node.cfg, s->topo, err, sizeof(err)) != 0)
+		cli_fail("seed %llu: %s", (unsigned long long)s->seed, err);
 	weft_tables_publish(&n->tables, t);
 	if (n->kind == WEFT_TOPO_SWITCH)
 		n->way = weft_tables_route(t, 0)->first;

@@ -106,11 +106,14 @@ update_fail(const struct sim_node *n, int rc)
 static void
 update_prepare_tables(struct sim_node *n, struct update_node *u, const struct weft_topo *next)
 {
+	char err[256];
+
 	if (u->spare == NULL)
 		u->spare = arena_alloc(&n->sim->memory.arena, n->tables.now->size);
 	weft_tables_copy(u->spare, n->tables.now);
 	u->spare->generation++;
-	update_fail(n, weft_node_set_tables(u->spare, &n->node.cfg, next));
+	if (weft_node_set_tables(u->spare, &n->node.cfg, next, err, sizeof(err)) != 0)
+		cli_fail("seed %llu: change of rights: %s", (unsigned long long)n->sim->seed, err);
 	if (n->access != NULL)
 		update_fail(n, weft_node_make_access(&n->node.cfg, next, NULL, &u->next));
 }

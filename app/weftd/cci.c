@@ -90,10 +90,12 @@ cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 {
 	for (uint16_t i = 0; i < d->n_nodes && cci.n < CCI_COMPONENTS; i++) {
 		struct cci_component *c = &cci.component[cci.n];
-		int rc = cci_begin(c, &d->node[i]);
+		int rc = cci_begin(c, &d->node[i], err, err_len);
 
 		if (rc == -ENOTSUP)
 			continue;
+		if (rc == -EPROTO)
+			return rc;
 		if (rc == 0)
 			rc = cci_listen(c, folder);
 		if (rc != 0 && d->cfg.cci_is_given)

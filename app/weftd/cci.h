@@ -63,8 +63,11 @@ const struct cci_component *cci_component_at(unsigned int i);
 
 /* --- cci_nodes.c --- */
 
-/** What a node is to its manager: 0; -ENOTSUP: it is no component; or -errno. */
-int cci_begin(struct cci_component *c, struct node *n);
+/**
+ * What a node is to its manager: 0; -ENOTSUP: it is no component; -EPROTO with a line: a command of
+ * the manager that is built in was refused; or -errno.
+ */
+int cci_begin(struct cci_component *c, struct node *n, char *err, size_t err_len);
 
 /** Whether @p pid is of a host or device of the fabric. */
 bool cci_is_requester(const struct daemon *d, uint16_t pid);

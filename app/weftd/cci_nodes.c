@@ -11,6 +11,8 @@
 
 #include <errno.h>
 
+#include "weft_manager.h"
+
 #define IDENTITY_LEN 16 /* of a link partner: what Identify begins with */
 
 /* Unique in a fabric, as names are, and the same in every process: FNV-1a. */
@@ -147,21 +149,17 @@ static const struct weft_cci_switch_world cci_switch_world = {
 
 /* What the file says of PIDs holds, unless all of it is for the manager to say. */
 static int
-cci_begin_switch(struct cci_component *c, struct weft_cci_component_cfg *cfg)
+cci_begin_switch(
+	struct cci_component *c, struct weft_cci_component_cfg *cfg, char *err, size_t err_len)
 {
 	const struct node *n = c->node;
 	const struct weft_topo *t = n->daemon->topo;
-	const int rc = weft_cci_switch_init(&c->sw, &cci_switch_world, c, n->n_ports);
+	int rc = weft_cci_switch_init(&c->sw, &cci_switch_world, c, n->n_ports);
 
+	if (rc == 0 && t->access.management == WEFT_TOPO_MANAGED_BY_FILE)
+		rc = weft_manager_set_pids(&c->sw, &n->node->cfg, t, err, err_len);
 	if (rc != 0)
 		return rc;
-	for (uint16_t p = 0; p < n->n_ports && t->access.management == WEFT_TOPO_MANAGED_BY_FILE;
-		p++) {
-		const struct weft_topo_node *far = &t->node[t->neighbour[n->topo->first_port + p]];
-
-		if (far->kind != WEFT_TOPO_SWITCH)
-			c->sw.pid[p] = far->pid;
-	}
 	cfg->type = WEFT_CCI_TYPE_SWITCH;
 	cfg->command = weft_cci_switch_commands;
 	cfg->n_commands = weft_cci_switch_n_commands;
@@ -170,7 +168,7 @@ cci_begin_switch(struct cci_component *c, struct weft_cci_component_cfg *cfg)
 }
 
 int
-cci_begin(struct cci_component *c, struct node *n)
+cci_begin(struct cci_component *c, struct node *n, char *err, size_t err_len)
 {
 	const struct daemon *d = n->daemon;
 	struct weft_cci_component_cfg cfg = {
@@ -188,7 +186,7 @@ cci_begin(struct cci_component *c, struct node *n)
 
 	c->node = n;
 	if (n->topo->kind == WEFT_TOPO_SWITCH)
-		rc = cci_begin_switch(c, &cfg);
+		rc = cci_begin_switch(c, &cfg, err, err_len);
 	else if (n->topo->kind == WEFT_TOPO_GFD)
 		rc = cci_begin_gfd(c, &cfg);
 	else if (n->topo->kind == WEFT_TOPO_HOST)

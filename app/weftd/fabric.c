@@ -35,11 +35,11 @@ fabric_tables(struct node *n, char *err, size_t err_len)
 		n->tables.slot.now = NULL;
 		return fabric_fail(n, "routing tables", rc, err, err_len);
 	}
-	rc = weft_node_set_tables(weft_tables_begin(&n->tables), &n->node->cfg, n->daemon->topo);
-	if (rc != 0)
-		return fabric_fail(n, "routing tables", rc, err, err_len);
-	weft_tables_commit(&n->tables);
-	return 0;
+	rc = weft_node_set_tables(
+		weft_tables_begin(&n->tables), &n->node->cfg, n->daemon->topo, err, err_len);
+	if (rc == 0)
+		weft_tables_commit(&n->tables);
+	return rc;
 }
 
 /*
@@ -130,10 +130,11 @@ fabric_prepare_access(struct node *n, const struct weft_topo *t)
 int
 fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_len)
 {
-	int rc = weft_node_set_tables(weft_tables_begin(&n->tables), &n->node->cfg, t);
+	int rc =
+		weft_node_set_tables(weft_tables_begin(&n->tables), &n->node->cfg, t, err, err_len);
 
 	if (rc != 0)
-		return fabric_fail(n, "routing tables", rc, err, err_len);
+		return rc;
 	if (n->rights.live != NULL)
 		rc = fabric_prepare_access(n, t);
 	return rc == 0 ? 0 : fabric_fail(n, "tables of rights", rc, err, err_len);

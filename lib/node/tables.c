@@ -4,15 +4,16 @@
 /*
  * What the topology says of addresses, rights and routes, as the tables that decide: FAST, IDT and
  * GMV of the edge port of each host and GFD (where their links are of HBR form, at the switch), DRT
- * of every node, GDT, MGT and SAT of each GFD (fabric.md sections 1.2 to 1.10). --resolve answers
- * from the topology without them, and hosts hold what the tables do to its answers.
+ * of every node by the manager that is built in, GDT, MGT and SAT of each GFD (fabric.md sections
+ * 1.2 to 1.10). --resolve answers from the topology without them, and hosts hold what the tables do
+ * to its answers.
  */
 
 #include "node_priv.h"
 
 #include <errno.h>
 
-#include "weft_topo_graph.h"
+#include "weft_manager.h"
 
 #define DMP_UNIT (UINT64_C(256) << 20) /* a DMP is a multiple of it, memory need not be */
 #define BLOCK_LOG2 12
@@ -189,23 +190,16 @@ tables_set_edge(struct weft_edge *e, const struct weft_node_cfg *d, const struct
 }
 
 static int
-tables_set_routes(struct weft_route *r, const struct weft_node_cfg *n, const struct weft_topo *t)
+tables_set_routes(struct weft_tables *tables, const struct weft_node_cfg *n,
+	const struct weft_topo *t, char *err, size_t err_len)
 {
 	const bool is_switch = tables_of(n)->kind == WEFT_TOPO_SWITCH;
-	struct weft_rgt_entry rgt[WEFT_RGT_ROWS];
-	struct weft_drt drt;
-	int rc;
 
 	/* In rxl mode a frame has every class in it: none is spread. */
-	r->spread = is_switch && t->mode == WEFT_MODE_CXL;
+	weft_tables_route_rw(tables, 0)->spread = is_switch && t->mode == WEFT_MODE_CXL;
 	if (is_switch && t->access.management == WEFT_TOPO_MANAGED_BY_FM)
 		return 0; /* what it wrote stays, and at the start that is nothing */
-	rc = weft_topo_routes(t, n->index, &drt);
-	if (rc == 0 && !is_switch && n->topo->mode == WEFT_MODE_RXL)
-		rc = weft_drt_set(&drt, tables_of(n)->pid, 0);
-	if (rc == 0 && is_switch && weft_topo_groups(t, n->index, &drt, rgt) != 0)
-		rc = weft_route_set_rgt(r, 0, rgt, WEFT_RGT_ROWS);
-	return rc != 0 ? rc : weft_route_set_drt(r, 0, drt.entry, WEFT_PID_RESERVED);
+	return weft_manager_set_routes(tables, n, t, err, err_len);
 }
 
 /* Of the full size: what a topology names may change while the node runs. */
@@ -266,12 +260,12 @@ weft_node_tables_cfg(
 }
 
 int
-weft_node_set_tables(
-	struct weft_tables *tables, const struct weft_node_cfg *n, const struct weft_topo *t)
+weft_node_set_tables(struct weft_tables *tables, const struct weft_node_cfg *n,
+	const struct weft_topo *t, char *err, size_t err_len)
 {
 	uint16_t node[WEFT_TOPO_SWITCH_PORTS];
 	const uint16_t edges = tables_edges(n, node);
-	int rc = tables_set_routes(weft_tables_route_rw(tables, 0), n, t);
+	int rc = tables_set_routes(tables, n, t, err, err_len);
 
 	for (unsigned int i = 0; i < edges && rc == 0; i++) {
 		const struct weft_edge_cfg cfg = tables_edge_cfg(&t->node[node[i]]);
@@ -280,6 +274,9 @@ weft_node_set_tables(
 		rc = weft_edge_init(e, &cfg);
 		if (rc == 0)
 			rc = tables_set_edge(e, n, t, node[i]);
+		if (rc != 0)
+			weft_errorf(err, err_len, rc, "node %s: edge port of %s: %s",
+				tables_of(n)->name, t->node[node[i]].name, strerror(-rc));
 	}
 	return rc;
 }

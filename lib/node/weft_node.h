@@ -518,9 +518,9 @@ bool weft_node_refuse(const struct weft_node_link *in, uint16_t spid);
 struct weft_tables_cfg weft_node_tables_cfg(
 	const struct weft_node_cfg *c, struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS]);
 
-/** Write such tables as @p t has them. 0, or -errno. */
-int weft_node_set_tables(
-	struct weft_tables *tables, const struct weft_node_cfg *c, const struct weft_topo *t);
+/** Write such tables as @p t has them. 0, or -errno with a line. */
+int weft_node_set_tables(struct weft_tables *tables, const struct weft_node_cfg *c,
+	const struct weft_topo *t, char *err, size_t err_len);
 
 /** Whether the node has memory that not everybody may reach. */
 bool weft_node_has_access(const struct weft_node_cfg *c);

@@ -83,11 +83,13 @@ toy_tables(struct toy_node *a)
 	const struct weft_node_cfg *c = &a->node.cfg;
 	struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS];
 	const struct weft_tables_cfg cfg = weft_node_tables_cfg(c, edge);
+	char err[256];
 
 	a->tables = aligned_alloc(WEFT_CACHE_LINE, weft_tables_size(&cfg));
 	assert_non_null(a->tables);
 	assert_int_equal(weft_tables_init(a->tables, &cfg), 0);
-	assert_int_equal(weft_node_set_tables(a->tables, c, c->topo), 0);
+	if (weft_node_set_tables(a->tables, c, c->topo, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
 	weft_tables_publish(&a->slot, a->tables);
 	if (!weft_node_has_access(c))
 		return;
