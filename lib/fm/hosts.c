@@ -91,6 +91,19 @@ hosts_want(const struct weft_fm *fm, const struct fm_component *c, struct fm_mem
 	}
 }
 
+/*
+ * One that is read again, as after an answer that was lost, is there at once or left out: memory
+ * does not go or come without its knowledge meanwhile.
+ */
+static bool
+hosts_can_hear(struct weft_fm *fm, const struct fm_component *c)
+{
+	if (c->state != WEFT_FM_READING)
+		return fm_can_write(fm, c);
+	fm->n_waiting++;
+	return false;
+}
+
 static unsigned int
 hosts_send(struct weft_fm *fm, struct fm_component *c, const struct fm_memory *m, bool is_announced)
 {
@@ -99,7 +112,7 @@ hosts_send(struct weft_fm *fm, struct fm_component *c, const struct fm_memory *m
 		.flags = is_announced ? HOSTS_ANNOUNCED : 0, .n = (uint16_t)m->n, .extent = list
 	};
 
-	if (!fm_can_write(fm, c))
+	if (!hosts_can_hear(fm, c))
 		return 0;
 	for (unsigned int i = 0; i < m->n; i++)
 		weft_cci_put_host_extent(list, i, &m->row[i]);

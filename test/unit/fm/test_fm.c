@@ -445,6 +445,73 @@ WEFT_TEST(memory_and_rights_follow_what_is_desired)
 	fake_free(&f);
 }
 
+/* A switch, a GFD and a host with the daemon that is told of its memory. */
+static void
+told_host(struct fake *f, struct memory *m)
+{
+	fake_init(f, 1, 2, 6);
+	f->component[2].is_gfd = false;
+	f->component[2].is_host = true;
+	fake_join(f, 0, 1);
+	memset(m, 0, sizeof(*m));
+	m->node[0] = (struct weft_fm_node){ .name = "s", .kind = WEFT_TOPO_SWITCH, .pid = 0x10 };
+	m->node[1] = (struct weft_fm_node){
+		.name = "g", .kind = WEFT_TOPO_GFD, .pid = 0x200, .path = 1
+	};
+	m->node[2] = (struct weft_fm_node){ .name = "h",
+		.kind = WEFT_TOPO_HOST,
+		.pid = 0x101,
+		.path = WEFT_FM_NO_PATH,
+		.has_agent = true,
+		.agent_path = 2,
+		.at_port = (uint8_t)fake_host(f, 0) };
+	m->extent[0] = (struct weft_fm_extent){ .path = 1, .group = 1, .len = FAKE_BLOCK };
+	m->right[0] = (struct weft_fm_right){ 1, 0x101, 2 };
+	m->intent = (struct weft_fm_intent){ .is_closed = true,
+		.has_memory = true,
+		.n_nodes = 3,
+		.node = m->node,
+		.extent = m->extent,
+		.right = m->right };
+	f->intent = &m->intent;
+}
+
+WEFT_TEST(memory_does_not_go_without_the_host_that_is_read_again)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	m.intent.n_extents = m.intent.n_rights = 1;
+	weft_fm_set_intent(fm, &m.intent, "create");
+	assert_true(fake_run(&f, fm, f.now_ns + SECOND));
+	assert_int_equal(f.component[2].n_told, 1);
+	assert_int_equal(f.component[1].sat[0x101], 2);
+	m.intent.n_extents = m.intent.n_rights = 0;
+	weft_fm_reset_path(fm, 2, f.now_ns);
+	weft_fm_set_intent(fm, &m.intent, "release");
+	while (!weft_fm_is_converged(fm)) {
+		fake_pass(&f, fm, MS / 20);
+		assert_true(f.component[2].n_told == 0 || f.component[1].sat[0x101] != 0);
+	}
+	assert_int_equal(f.component[1].sat[0x101], 0);
+	/* Nor for ever with one that does not answer. */
+	m.intent.n_extents = m.intent.n_rights = 1;
+	weft_fm_set_intent(fm, &m.intent, "create");
+	assert_true(fake_run(&f, fm, f.now_ns + SECOND));
+	m.intent.n_extents = m.intent.n_rights = 0;
+	f.component[2].is_dead = true;
+	weft_fm_reset_path(fm, 2, f.now_ns);
+	weft_fm_set_intent(fm, &m.intent, "release");
+	fake_pass(&f, fm, SECOND);
+	assert_int_equal(f.component[1].sat[0x101], 0);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 /*
  * Two that take turns: whoever comes goes on with what the other began, and becomes primary by
  * promotion, or from the beginning where the other did not come to register it (fabric.md 4.4).
