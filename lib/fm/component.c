@@ -199,6 +199,8 @@ component_timeout(struct weft_fm *fm, struct fm_component *c)
 {
 	/* It may have been done, and then be wrong a second time: look first. */
 	if (c->req.is_write) {
+		if (c->host != NULL)
+			c->host->is_unsure = true;
 		component_end_request(fm, c);
 		fm_restart(c, fm->now_ns);
 		return;

@@ -152,8 +152,11 @@ weft_fm_reset_path(struct weft_fm *fm, uint32_t path, uint64_t now_ns)
 	if (path >= fm->cfg.n_paths)
 		return;
 	c = &fm->component[path];
-	if (c->req.is_out && c->req.is_write)
+	if (c->req.is_out && c->req.is_write) {
 		fm->n_writes_out--;
+		if (c->host != NULL)
+			c->host->is_unsure = true;
+	}
 	fm_restart(c, now_ns);
 	c->n_nonsense = 0;
 	if (c->state == WEFT_FM_QUARANTINED)

@@ -98,6 +98,7 @@ struct fm_memory {
 
 struct fm_told {
 	bool is_told; /* it was told anything */
+	bool is_unsure; /* perhaps more than what follows: an answer did not come */
 	struct fm_memory told; /* what it has, as far as it knows */
 	struct fm_memory announced; /* what it expects beside that, as far as we know */
 };
@@ -164,6 +165,7 @@ struct weft_fm {
 	bool has_routes, is_graph_old, is_plan, is_converged, is_look_due;
 	unsigned int n_waiting,
 		n_held; /* components that a phase could not send to: now, for a while */
+	bool is_unclosed; /* a GFD is open to somebody who is not to reach it, or may be */
 	uint32_t n_writes_out;
 	uint16_t told_nodes, told_links; /* what the last event about routes said */
 	uint8_t told_routing;

@@ -144,6 +144,10 @@ fm_tell_less(struct weft_fm *fm)
 
 		if (!hosts_is_to_hear(fm, c))
 			continue;
+		if (c->state == WEFT_FM_READING && c->host->is_unsure) {
+			fm->n_waiting++;
+			continue;
+		}
 		hosts_want(fm, c, &want, &open);
 		hosts_less(c, &want, &less);
 		if (less.n < c->host->told.n)
@@ -189,7 +193,10 @@ fm_tell_more(struct weft_fm *fm)
 		for (unsigned int k = 0; k < open.n; k++)
 			if (!hosts_has(&more, &open.row[k]))
 				hosts_add(&more, &open.row[k]);
-		if (!c->host->is_told || !hosts_is_within(&more, &c->host->told))
+		/* One that hears for the first time holds all answers against it from then on. */
+		if (!c->host->is_told && fm->is_unclosed)
+			fm->n_held++;
+		else if (!c->host->is_told || !hosts_is_within(&more, &c->host->told))
 			n += hosts_send(fm, c, &more, false);
 	}
 	return n;

@@ -278,12 +278,14 @@ gfd_send_rights(
 unsigned int
 fm_close_rights(struct weft_fm *fm)
 {
-	unsigned int n = 0;
+	const unsigned int n_held = fm->n_held;
+	unsigned int n = 0, n_unknown = 0;
 
 	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
 		struct fm_component *c = &fm->component[i];
 		uint32_t row[WEFT_PIDS];
 
+		n_unknown += c->kind == WEFT_TOPO_GFD && c->state == WEFT_FM_READING;
 		if (!gfd_is_managed(fm, c))
 			continue;
 		gfd_want_rights(fm, c, row);
@@ -291,6 +293,7 @@ fm_close_rights(struct weft_fm *fm)
 			row[p] &= c->gfd->sat[p];
 		n += gfd_send_rights(fm, c, row, "rights go");
 	}
+	fm->is_unclosed = fm->n_held != n_held || n_unknown != 0;
 	return n;
 }
 

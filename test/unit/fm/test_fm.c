@@ -512,6 +512,67 @@ WEFT_TEST(memory_does_not_go_without_the_host_that_is_read_again)
 	fake_free(&f);
 }
 
+WEFT_TEST(memory_does_not_go_while_nobody_knows_what_a_host_was_told)
+{
+	static struct memory m;
+	struct weft_fm_component c = { 0 };
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	m.intent.n_extents = m.intent.n_rights = 1;
+	weft_fm_set_intent(fm, &m.intent, "create");
+	while (f.component[1].sat[0x101] == 0)
+		fake_pass(&f, fm, MS / 20);
+	/* What it is told comes, and its answer when the manager reads it again. */
+	f.late = 1000;
+	while (f.component[2].n_told == 0)
+		fake_pass(&f, fm, MS / 20);
+	f.late = 0;
+	while (c.state != WEFT_FM_READING || !c.has_id) {
+		fake_pass(&f, fm, MS / 20);
+		assert_int_equal(weft_fm_component(fm, 2, &c), 0);
+	}
+	m.intent.n_extents = m.intent.n_rights = 0;
+	weft_fm_set_intent(fm, &m.intent, "release");
+	while (!weft_fm_is_converged(fm)) {
+		fake_pass(&f, fm, MS / 20);
+		assert_true(f.component[2].n_told == 0 || f.component[1].sat[0x101] != 0);
+	}
+	assert_int_equal(f.component[1].sat[0x101], 0);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
+WEFT_TEST(a_host_that_begins_hears_nothing_while_memory_is_open_that_it_has_not)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	m.intent.n_extents = m.intent.n_rights = 1;
+	weft_fm_set_intent(fm, &m.intent, "create");
+	assert_true(fake_run(&f, fm, f.now_ns + SECOND));
+	/* It begins again, and the GFD is read again, which takes longer. */
+	fake_reboot(&f, 2);
+	m.intent.n_extents = m.intent.n_rights = 0;
+	weft_fm_reset_path(fm, 1, f.now_ns);
+	weft_fm_reset_path(fm, 2, f.now_ns);
+	weft_fm_set_intent(fm, &m.intent, "release");
+	while (!weft_fm_is_converged(fm)) {
+		fake_pass(&f, fm, MS / 20);
+		assert_true(!f.component[2].is_told || f.component[1].sat[0x101] == 0);
+	}
+	assert_true(f.component[2].is_told);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 /*
  * Two that take turns: whoever comes goes on with what the other began, and becomes primary by
  * promotion, or from the beginning where the other did not come to register it (fabric.md 4.4).
