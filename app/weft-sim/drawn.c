@@ -34,6 +34,7 @@ const char *const domain_word[DOMAINS] = {
 	[DOMAIN_CLIENTS_UIO] = "clients_uio",
 	[DOMAIN_RESTART] = "restart",
 	[DOMAIN_EQUAL] = "equal",
+	[DOMAIN_MANAGER] = "manager",
 };
 
 /* A number of its own: what other seeds mean stays. */

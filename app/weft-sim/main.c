@@ -23,6 +23,7 @@
 #include "draw.h"
 #include "json.h"
 #include "experiment/experiment.h"
+#include "manager/manager.h"
 #include "report.h"
 #include "weft_atc.h"
 #include "weft_fec.h"
@@ -84,14 +85,19 @@ static const struct cli_option options[] = {
 	{ "drawn", NULL, "some",
 		"which seeds have a fabric that comes with its load (doc/drawn.md)",
 		CLI_WORD(drawn, drawn_words) },
+	{ "manager", NULL, "some",
+		"which seeds have a fabric of empty tables with a manager, too, or alone",
+		CLI_WORD(manager.which, manager_words) },
+	{ "manager-nodes", "N", NULL, "nodes of that, a tree, not what a seed draws",
+		CLI_NUMBER(manager.nodes, 32, 4000) },
 	{ "ide", NULL, NULL, "encryption, not the file's either",
 		CLI_WORD(ide, weft_ide_mode_words) },
 	{ "print-topology", NULL, NULL,
 		"instead: print a topology file, of a fabric that the seed draws with its load",
-		CLI_FLAG(print_topology) },
+		CLI_FLAG(print.topology) },
 	{ "print-change", NULL, NULL,
 		"instead: print the same file with other rights, for a SIGHUP (doc/drawn.md)",
-		CLI_FLAG(print_change) },
+		CLI_FLAG(print.change) },
 	{ CLI_SECTION("Faults") },
 	{ "calm", NULL, NULL, "no faults, clean wires", CLI_FLAG(calm) },
 	{ "impair", "KEY=VALUE,...", NULL,
@@ -157,11 +163,11 @@ sim_parse_options(struct sim_opt *o, int argc, char **argv)
 		cli_no_effect(&program, given, FAULTS,
 			o->calm ? "with --calm, which has no faults"
 				: "with --pace, which has no faults");
-	if (o->print_topology && o->print_change)
+	if (o->print.topology && o->print.change)
 		cli_usage("--print-topology and --print-change exclude each other");
-	if (o->print_topology || o->print_change)
+	if (o->print.topology || o->print.change)
 		cli_no_effect(&program, given, SEEDS | FAULTS,
-			o->print_change ? "with --print-change" : "with --print-topology");
+			o->print.change ? "with --print-change" : "with --print-topology");
 	if (o->capture != NULL && (o->seeds != 1 || o->seconds != 0))
 		cli_usage("--capture takes one seed, not --seeds, --minutes or --hours");
 	cli_two_files("--capture", o->capture, "--json", o->json);
@@ -256,12 +262,18 @@ sim_run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 	static struct sim s;
 	double start;
 	struct failure *f = NULL;
+	bool has_frames;
 
 	sim_build_or_exit(&s, o, seed);
 	if (o->capture != NULL)
 		sim_capture_begin(&s, o->capture);
 	start = sim_now_s(CLOCK_PROCESS_CPUTIME_ID);
-	sim_run(&s);
+	if (!manager_is_alone(o))
+		sim_run(&s);
+	has_frames = s.total.violations != 0;
+	if (s.total.violations == 0 && !stopped && (o->stop_at == 0 || s.step < o->stop_at) &&
+		manager_is_wanted(o, seed))
+		manager_run(&s);
 	r->seconds += sim_now_s(CLOCK_PROCESS_CPUTIME_ID) - start;
 	if (o->capture != NULL)
 		sim_capture_end(&s, o->capture, r);
@@ -278,7 +290,7 @@ sim_run_seed(const struct sim_opt *o, uint64_t seed, struct report *r)
 	if (s.total.violations != 0)
 		f = report_failure(r, &s);
 	sim_free(&s);
-	if (f != NULL)
+	if (f != NULL && has_frames)
 		sim_record(o, seed, f);
 }
 
@@ -320,7 +332,7 @@ sim_print_topology(const struct sim_opt *o)
 	uint32_t has;
 	char *text = draw_fabric(o->seed, o->mode, &has, NULL);
 
-	if (o->print_change) {
+	if (o->print.change) {
 		free(text);
 		if (!draw_may_change(has))
 			cli_fail("seed %" PRIu64 ": rights change where there are groups, and "
@@ -360,7 +372,7 @@ main(int argc, char **argv)
 	if (sim_is_experiment(argc, argv))
 		cli_exit(experiment_main(argc, argv));
 	sim_parse_options(&o, argc, argv);
-	if (o.print_topology || o.print_change) {
+	if (o.print.topology || o.print.change) {
 		sim_print_topology(&o);
 		cli_exit(EXIT_SUCCESS);
 	}

@@ -90,6 +90,7 @@ report_text(const struct report *r)
 	       ", files that do not fit refused %" PRIu64 "\n",
 		t->rights_changed, t->farewells, t->refusals);
 	printf("parts healed before the rest %" PRIu64 "\n", t->cores);
+	report_text_words("managers", manager_count_word, t->manager, MANAGER_COUNTS);
 	report_text_words("ide", ide_word, t->ide, IDE_COUNTS);
 	report_text_words("played back", replay_word, t->replay, REPLAY_COUNTS);
 	report_text_rows("retry", weft_llr_counters, t->llr, WEFT_LLR_N_COUNTERS);
@@ -204,6 +205,8 @@ report_json(const struct report *r, const char *path)
 	json_object_set_new(o, "fec",
 		json_pack("{s:I, s:I}", "corrected", (json_int_t)t->fec_corrected, "uncorrectable",
 			(json_int_t)t->fec_uncorrectable));
+	json_object_set_new(
+		o, "managers", report_json_words(manager_count_word, t->manager, MANAGER_COUNTS));
 	report_set(o, "rights_changed", t->rights_changed);
 	report_set(o, "farewells", t->farewells);
 	report_set(o, "refusals", t->refusals);

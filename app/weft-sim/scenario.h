@@ -62,6 +62,22 @@ extern const char *const loss_word[LOSS_KINDS];
 
 /* --- what is asked for --- */
 
+/* Of fabrics with a manager (manager/). */
+enum manager_count {
+	MANAGER_N_FABRICS,
+	MANAGER_N_MANAGERS, /* that began */
+	MANAGER_N_REQUESTS, /* that they sent */
+	MANAGER_N_COMMANDS, /* of them, that change something */
+	MANAGER_N_CONVERGED, /* times */
+	MANAGER_N_CHANGES, /* of what is desired */
+	MANAGER_N_FAULTS,
+	MANAGER_N_ROWS, /* of DRTs that were looked at for circles */
+	MANAGER_N_ANSWERS, /* to accesses, that came back */
+	MANAGER_COUNTS
+};
+
+extern const char *const manager_count_word[MANAGER_COUNTS];
+
 struct sim_opt {
 	uint64_t seed;
 	uint64_t seeds;
@@ -79,13 +95,19 @@ struct sim_opt {
 	int mode; /* enum weft_mode, -1: by the seed */
 	int ide; /* enum weft_ide_mode, -1: by the seed */
 	int drawn; /* which seeds' fabrics are drawn with their load: drawn_words */
+	struct {
+		int which; /* seeds have a fabric with one: manager_words */
+		uint64_t nodes; /* of that; 0: as the seed draws */
+	} manager;
 	struct weft_ide_lib *ide_lib;
 	bool calm; /* no faults, clean wires */
 	bool has_impair;
 	struct weft_impair_cfg impair; /* of all wires, not the seed's */
 	bool pace; /* one seed, no faults, and how fast it went */
-	bool print_topology; /* of the seed's drawn fabric, and that is all */
-	bool print_change; /* of its rights, likewise */
+	struct {
+		bool topology; /* of the seed's drawn fabric, and that is all */
+		bool change; /* of its rights, likewise */
+	} print;
 	bool until_failure;
 	bool verbose;
 	const volatile sig_atomic_t *stopped; /* the user wants no more */

@@ -329,6 +329,7 @@ enum domain {
 	DOMAIN_CLIENTS_UIO, /* and those by UIO */
 	DOMAIN_RESTART, /* CXL.mem, of a node that has started again, or to one */
 	DOMAIN_EQUAL, /* messages, that equal links shared */
+	DOMAIN_MANAGER, /* accesses to memory that a manager gives out */
 	DOMAINS
 };
 
@@ -354,6 +355,7 @@ struct sim_totals {
 	uint64_t ide[IDE_COUNTS];
 	uint64_t replay[REPLAY_COUNTS];
 	uint64_t domain[DOMAINS];
+	uint64_t manager[MANAGER_COUNTS];
 	uint64_t farewells; /* sessions whose other end had to know at once that it was left */
 	uint64_t refusals; /* of ends whose file did not fit, with the right word */
 	uint64_t rights_changed; /* times, at all nodes */

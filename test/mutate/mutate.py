@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Do the tests notice? Breaks one rule of the retry layer, of credits, sessions, IDE, memory or the rings of
-attached programs after the other, and wants weft-sim to fail within 300 seeds; or, where nothing in the simulator
+"""Do the tests notice? Breaks one rule of the retry layer, of credits, sessions, IDE, memory, managers or the rings
+of attached programs after the other, and wants weft-sim to fail within 300 seeds; or, where nothing in the simulator
 knows of the rule, a unit test. A mutation must match the source in exactly one place, so that none goes stale.
 
 Each source is compiled once: a function that has mutations has its body once more for each, and a number in the
@@ -32,6 +32,8 @@ TRIED = 12  # seeds that notice others, which --record tries first: then fewer a
 
 SIM = "app/weft-sim"
 FABRICS = ("never", "always")  # drawn with their load
+MANAGED = "managed"  # and those that a manager makes work, of mutations called so
+MANAGED_NAME = "fm: "
 NOTICED = pathlib.Path(__file__).with_name("noticed.txt")
 
 CHOOSER = """#include <stdlib.h>
@@ -49,12 +51,18 @@ choose(void)
 """
 
 
+def fabric_options(fabrics):
+    """Which fabrics seeds have."""
+    return ("--manager", "only") if fabrics == MANAGED else ("--drawn", fabrics, "--manager", "never")
+
+
 class Mutation:
     """A row of the table; number is its place, from 1 on."""
 
     def __init__(self, number, name, path, old, new, program=SIM):
         self.number, self.name, self.path, self.program = number, name, path, program
         self.old, self.new = old, new
+        self.fabrics = (MANAGED,) if name.startswith(MANAGED_NAME) else FABRICS
         self.by = None  # what noticed it: a test's name, or (fabrics, seed, other options)
 
     def body(self, text):
@@ -194,12 +202,12 @@ def run(exe, number, *args, test=None, cpu_s=None):
 def run_by(exe, number, by, cpu_s=None):
     if isinstance(by, str):
         return run(exe, number, test=by, cpu_s=cpu_s)
-    return run(exe, number, "--drawn", by[0], "--seed", str(by[1]), *by[2:], cpu_s=cpu_s)
+    return run(exe, number, *fabric_options(by[0]), "--seed", str(by[1]), *by[2:], cpu_s=cpu_s)
 
 
 def search(exe, m, fabrics, first, n):
     """The first seed of those n that notices, or None, and what is said."""
-    failed, said, _ = run(exe, m.number, "--drawn", fabrics, "--seed", str(first), "--seeds", str(n),
+    failed, said, _ = run(exe, m.number, *fabric_options(fabrics), "--seed", str(first), "--seeds", str(n),
                           "--until-failure")
     seed = re.search(r"\bseed (\d+) ", said)
     return (fabrics, int(seed[1])) if failed and seed else None, said
@@ -210,7 +218,7 @@ def search_all(exe, m):
     if m.program != SIM:
         failed, said, _ = run(exe, m.number)
         return (said if failed else None), said
-    kinds = FABRICS if m.by is None or m.by[0] == FABRICS[0] else FABRICS[::-1]
+    kinds = m.fabrics if m.by is None or m.by[0] == m.fabrics[0] else m.fabrics[::-1]
     for fabrics in kinds:
         by, said = search(exe, m, fabrics, 1, SEEDS)
         if by is not None:
@@ -222,7 +230,7 @@ def record(exe, m, used):
     """What notices it and takes little time; None: nothing does."""
     tried = [m.by] if m.by is not None else []
     if m.program == SIM:
-        tried += [by for by, _ in used.most_common(TRIED) if by not in tried]
+        tried += [by for by, _ in used.most_common(TRIED) if by not in tried and by[0] in m.fabrics]
     for by in tried:
         if run_by(exe, m.number, by, QUICK_S)[0]:
             return by
@@ -230,7 +238,7 @@ def record(exe, m, used):
         return search_all(exe, m)[0]
     found = []
     for first in range(1, SEEDS, SLICE):
-        for fabrics in FABRICS:
+        for fabrics in m.fabrics:
             by, _ = search(exe, m, fabrics, first, SLICE)
             if by is not None:
                 found.append((run_by(exe, m.number, by)[2], by))
@@ -246,13 +254,13 @@ def read_noticed(mutations):
         name, kind, what, *rest = line.split("\t")
         if name not in by_name:
             sys.exit(f"{NOTICED.name}: no mutation is called \"{name}\"")
-        by_name[name].by = what if kind == "test" else (kind.split()[1], int(what), *rest)
+        by_name[name].by = what if kind == "test" else (kind.split()[-1], int(what), *rest)
 
 
 def write_noticed(mutations):
     NOTICED.write_text("".join(
         "\t".join((m.name, "test", m.by) if isinstance(m.by, str) else
-                  (m.name, f"drawn {m.by[0]}", *map(str, m.by[1:]))) + "\n"
+                  (m.name, m.by[0] if m.by[0] == MANAGED else f"drawn {m.by[0]}", *map(str, m.by[1:]))) + "\n"
         for m in mutations if m.by is not None))
 
 

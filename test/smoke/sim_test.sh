@@ -15,7 +15,7 @@ same "violations" "0 []" "$(j all 'str(o["violations"]) + " " + str(o["failures"
 same "requests that ended" "$(j all 'o["requests"]')" "$(j all 'o["completed"] + o["lost"]')"
 same "faults that struck" True "$(j all 'all(n > 0 for n in o["faults"].values())')"
 # Equal links that share are rare.
-same "domains" "uio ats transfer rights late_poison clients clients_uio restart equal True" \
+same "domains" "uio ats transfer rights late_poison clients clients_uio restart equal manager True" \
 	"$(j all '" ".join(o["domains"]) + " " + str(all(n > 0 or (k == "equal" and o["seeds"] < 200) for k, n in o["domains"].items()))')"
 same "flits played back" True "$(j all '0 < o["played_back"]["taken"] < o["played_back"]["old"]')"
 same "rights changed" True "$(j all '0 < o["rights_changed"] <= o["faults"]["rights_change"]')"
@@ -56,6 +56,18 @@ same "fabrics with their load" True "$(j d 'all(o["domains"][k] > 1000 for k in 
 same "programs that attach" True "$(j d 'o["domains"]["clients"] > 100')"
 sim --seed 5 --seeds $part --drawn never --json d.json
 same "fabrics without" "0 0 0 0" "$(j d '" ".join(str(o["domains"][k]) for k in ("uio", "ats", "transfer", "rights"))')"
+
+# Fabrics that a manager makes work, from empty tables on, and a larger one.
+sim --seed 3 --seeds $part --manager only --json f.json || die "a manager fails: $(j f 'o["failures"]')"
+same "what managers did" True "$(j f 'all(n > 0 for n in o["managers"].values())')"
+same "managers that died" True "$(j f 'o["managers"]["managers"] > o["managers"]["fabrics"]')"
+same "accesses to what they gave" True "$(j f 'o["domains"]["manager"] > 1000 and o["requests"] == 0')"
+sim --seed 3 --manager only --calm --manager-nodes 200 --json f.json || die "200 nodes: $(j f 'o["failures"]')"
+same "faults of a calm one" "0 1" "$(j f 'str(o["managers"]["faults"]) + " " + str(o["managers"]["managers"])')"
+sim --seed 3 --seeds 3 --manager never --json f.json
+same "no manager" "0" "$(j f 'o["managers"]["fabrics"]')"
+
+# And again any
 sim --seed 5 --seeds $part --calm --json calm.json
 same "calm" "0 0" "$(j calm 'str(sum(o["faults"].values())) + " " + str(o["lost"])')"
 sim --seed 3 --hops 2000 --json h.json
