@@ -69,9 +69,9 @@ local IDE_TURNS = { [IDE_START] = true, [IDE_TMAC] = true, [IDE_MAC] = true, [ID
 -- Link control (doc/wire.md): the records of each message, besides 1 and 16 which all have; and the
 -- records: name, label, length, least, most, names of values.
 local CONTROL_MESSAGES = { "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET",
-	"LOSS", "CHALLENGE", "GONE", "ANNOUNCE" }
+	"LOSS", "CHALLENGE", "GONE", "ANNOUNCE", "MANAGEMENT" }
 local CONTROL_HAS = { "2 3 4 5 6 7 8 9 10 15", "2 3 4 5 6 7 8 9 10 13 15", "2 3 4 5 6 7 8 9 10 11",
-	"", "", "12", "", "8 9 14", "21", "21", "26 27 28 29 30" }
+	"", "", "12", "", "8 9 14", "21", "21", "26 27 28 29 30", "15" }
 -- Those that a message has with IDE on. Some do not say whether it is.
 local CONTROL_HAS_IDE = { "17 18", "17 18 19", "17", "22 23", "20", "22 23", [10] = "20",
 	[11] = "20" }

@@ -29,6 +29,7 @@ static const char *const trace_control_words[WEFT_CONTROL_TYPES] = {
 	[WEFT_CONTROL_CHALLENGE] = "CHALLENGE",
 	[WEFT_CONTROL_GONE] = "GONE",
 	[WEFT_CONTROL_ANNOUNCE] = "ANNOUNCE",
+	[WEFT_CONTROL_MANAGEMENT] = "MANAGEMENT",
 };
 
 static bool

@@ -11,6 +11,8 @@
 #define VDM_TYPE_DATA 0x74
 #define VDM_MESSAGE 0x7E /* vendor-defined, type 0 */
 #define VDM_VENDOR 0x1E98
+#define VDM_MCTP_MESSAGE 0x7F /* vendor-defined, type 1 */
+#define VDM_MCTP_VENDOR 0x1AB4
 #define VDM_HIGH 0x80 /* of byte 14: bit 4 of the opcode, which its field has no room for */
 
 /* What there is, and how many DWORDs of data it may have. */
@@ -92,4 +94,32 @@ weft_cci_vdm_get(struct weft_cci_vdm *v, const uint8_t *b, size_t len)
 		.seq_len = b[13] == 0 ? 256 : b[13],
 		.seq_num = b[14] >> 4 & 7 };
 	return 0;
+}
+
+void
+weft_cci_vdm_put_mctp(uint8_t b[WEFT_CCI_VDM_MCTP_HDR], size_t len)
+{
+	assert(len != 0 && len <= WEFT_CCI_VDM_MCTP_MAX);
+	memset(b, 0, WEFT_CCI_VDM_MCTP_HDR);
+	b[0] = VDM_TYPE_DATA;
+	weft_put_be16(b + 2, (uint16_t)((len + 3) / 4));
+	b[6] = (uint8_t)((4 - len % 4) % 4 << 4);
+	b[7] = VDM_MCTP_MESSAGE;
+	weft_put_be16(b + 10, VDM_MCTP_VENDOR);
+}
+
+int
+weft_cci_vdm_get_mctp(const uint8_t *b, size_t len)
+{
+	size_t data;
+
+	if (len < WEFT_CCI_VDM_HDR)
+		return -EMSGSIZE;
+	if (b[0] != VDM_TYPE_DATA || b[7] != VDM_MCTP_MESSAGE || (b[6] & 0xF) != 0 ||
+		weft_get_be16(b + 10) != VDM_MCTP_VENDOR)
+		return -ENOENT;
+	data = (weft_get_be16(b + 2) & 0x3FFu) * 4;
+	if (data == 0 || data > WEFT_CCI_VDM_MCTP_MAX || len != WEFT_CCI_VDM_HDR + data)
+		return -EMSGSIZE;
+	return (int)(data - (b[6] >> 4 & 3));
 }

@@ -3,7 +3,7 @@
 
 /*
  * Vendor-defined messages between PBR components (fabric.md 2.3): the header of 16 bytes, which
- * ends at its receiver; up to 128 bytes of data follow it. The PTH before it is of lib/flit.
+ * ends at its receiver; up to 128 bytes of data follow it. MCTP packets have one of their own. The PTH before it is of lib/flit.
  * Pure, any thread.
  *
  *   0 type 34h, with data 74h  2-3 [9:0] DWORDs  7 code 7Eh  A-B vendor 1E98h
@@ -71,6 +71,26 @@ int weft_cci_vdm_put(uint8_t b[WEFT_CCI_VDM_HDR], const struct weft_cci_vdm *v);
  * components; -EINVAL: an unknown code or opcode, or one with too much or too little data
  */
 int weft_cci_vdm_get(struct weft_cci_vdm *v, const uint8_t *b, size_t len);
+
+/* --- MCTP packets in vendor-defined messages (fabric.md 4.2) --- */
+
+/** Of a VDM's header, where that of the MCTP packet begins: its last four bytes. */
+#define WEFT_CCI_VDM_MCTP_HDR 12
+#define WEFT_CCI_VDM_MCTP_MAX 256 /**< bytes behind it */
+
+/**
+ * Write the first WEFT_CCI_VDM_MCTP_HDR bytes of the header of a packet with @p len bytes,
+ * 1..WEFT_CCI_VDM_MCTP_MAX, behind it: to its receiver, vendor 1AB4h, message code 7Fh. Behind the
+ * data stand zeros up to a DWORD.
+ */
+void weft_cci_vdm_put_mctp(uint8_t b[WEFT_CCI_VDM_MCTP_HDR], size_t len);
+
+/**
+ * Read the header of a message of @p len bytes in all.
+ * @return bytes of the packet behind its header, 1 and more; -EMSGSIZE: no whole header, or other
+ * data than it says; -ENOENT: no MCTP packet
+ */
+int weft_cci_vdm_get_mctp(const uint8_t *b, size_t len);
 
 WEFT_END_DECLS
 

@@ -59,7 +59,7 @@ static const struct record records[] = {
 	RECORD(12, 1, IN(KEEPALIVE), 0, WEFT_CONTROL_RDI, flags),
 	RECORD(13, 4, IN(WELCOME), 1, UINT32_MAX, session),
 	RECORD(14, 4, IN(LOSS), 1, UINT32_MAX, count),
-	RECORD(15, 1, IN(HELLO) | IN(WELCOME), 0, WEFT_WIRE_FLITS_MAX, padded),
+	RECORD(15, 1, IN(HELLO) | IN(WELCOME) | IN(MANAGEMENT), 0, WEFT_WIRE_FLITS_MAX, padded),
 	RECORD_WHEN(WITH_IDE, 17, 2, IN_TALKS, 0, UINT16_MAX, ide_bits),
 	RECORD_WHEN(WITH_IDE, 18, WEFT_RANDOM_LEN, IN(HELLO) | IN(WELCOME), 0, 0, random),
 	RECORD_WHEN(WITH_IDE, 19, WEFT_PROOF_LEN, IN(WELCOME), 0, 0, proof),
@@ -261,7 +261,8 @@ weft_control_image(uint8_t *rec, const struct weft_control *c)
 size_t
 weft_control_build(uint8_t *rec, const struct weft_control *c)
 {
-	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME;
+	const bool may_pad = c->type == WEFT_CONTROL_HELLO || c->type == WEFT_CONTROL_WELCOME ||
+	                     c->type == WEFT_CONTROL_MANAGEMENT;
 	size_t at = control_put_records(rec, c, 0), padded;
 
 	rec[at] = RECORD_CHECK;

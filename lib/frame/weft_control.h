@@ -41,6 +41,11 @@ enum weft_control_type {
 	 * (weft_duplicate.h)
 	 */
 	WEFT_CONTROL_ANNOUNCE = 11,
+	/**
+	 * Session 0, likewise: flits with messages of management stand behind the first 256 bytes
+	 * (weft_management.h)
+	 */
+	WEFT_CONTROL_MANAGEMENT = 12,
 	WEFT_CONTROL_TYPES
 };
 
@@ -89,7 +94,8 @@ struct weft_control {
 	uint8_t node[WEFT_NODE_ID_LEN]; /**< sender's identity, zero-padded text or any bytes */
 	/* Some: */
 	uint8_t flags; /**< KEEPALIVE: WEFT_CONTROL_RDI or 0 */
-	uint8_t padded; /**< HELLO, WELCOME: as long as a frame of so many flits, 1..64; 0: not */
+	/** HELLO, WELCOME, MANAGEMENT: as long as a frame of so many flits, 1..64; 0: not */
+	uint8_t padded;
 	uint32_t session; /**< WELCOME: S, not 0 */
 	uint32_t count; /**< LOSS: flits dropped, 1 or more */
 	uint64_t challenge; /**< CHALLENGE, GONE: a random number, not 0 */

@@ -346,6 +346,19 @@ def cci():
             seed("cci", "text_%d_%d" % (index, n), bytes([6]) + struct.pack("<H", index << 1) + text)
 
 
+def management():
+    def packet(data, first=0xC8):
+        dwords = (len(data) + 3) // 4
+        return (bytes([0xC2, 0xFF, 0xFF, 0xFF, 0x74, 0, 0, dwords, 0, 0, -len(data) % 4 << 4, 0x7F, 0, 0, 0x1A, 0xB4,
+                       1, 0, 0, first]) + data.ljust(4 * dwords, b"\0"))
+
+    request = bytes([8, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0])
+    seed("management", "request", packet(request).ljust(236, b"\0"))
+    whole = b"".join(packet(bytes(range(192)), 0x08 | n << 4 | (n == 0) << 7) for n in range(4))
+    seed("management", "part", whole + bytes(-len(whole) % 236))
+    seed("management", "other", (bytes([0xC2, 0, 0x10, 2, 0x34]) + bytes(15)).ljust(236, b"\0"))
+
+
 def ide_found():
     seed("ide", "idles_behind_stop", b"\x3F\x41\x47\x37\x41\x17\x27\x41")
 
@@ -360,5 +373,5 @@ def impair_found():
 
 
 for make in (wire, control, pcap, io, uio, ats, unpack, codec, impair, topo, scripts, ide, km, pbr, gfam, atc, keys, words,
-             sig, attach, cci, ide_found, keys_found, impair_found):
+             sig, attach, cci, management, ide_found, keys_found, impair_found):
     make()

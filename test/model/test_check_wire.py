@@ -336,7 +336,7 @@ class Program(Wire):
         """Of every type of link control, whether or not it makes sense there."""
         kinds = {getattr(control, name): name.lower() for name in (
             "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET", "LOSS",
-            "CHALLENGE", "GONE", "ANNOUNCE")}
+            "CHALLENGE", "GONE", "ANNOUNCE", "MANAGEMENT")}
         self.assertEqual(set(kinds), set(control.CARRIES))
         more = {control.CHALLENGE: {"challenge": 1}, control.GONE: {"challenge": 1},
                 control.ANNOUNCE: {"instance": 1}}

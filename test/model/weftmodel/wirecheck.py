@@ -260,7 +260,7 @@ class Checker:
             return
         kind = records[control.TYPE]
         self.control[kind] += 1
-        if kind == control.ANNOUNCE:    # of a node, not of a session
+        if kind in (control.ANNOUNCE, control.MANAGEMENT):    # of a node, not of a session
             return
         domain = self._domain(f)
         life = domain.life(name)
@@ -523,7 +523,7 @@ class Checker:
     def report(self):
         names = {getattr(control, n): n.lower() for n in (
             "HELLO", "WELCOME", "REFUSE", "GOODBYE", "READY", "KEEPALIVE", "RESET", "LOSS",
-            "CHALLENGE", "GONE", "ANNOUNCE")}
+            "CHALLENGE", "GONE", "ANNOUNCE", "MANAGEMENT")}
         known = ("frames", "flits", "sessions", "first", "resent", "nops", "acks",
                  "naks_standard", "naks_selective")
         return {
