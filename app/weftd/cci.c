@@ -18,6 +18,7 @@
 
 #include "cli.h"
 #include "event.h"
+#include "manage.h"
 #include "weft_attach_rundir.h"
 #include "weft_socket.h"
 
@@ -61,6 +62,7 @@ cci_exit(void)
 			unlink(cci.component[i].path);
 			cci.component[i].fd = -1;
 		}
+	manage_host_fini();
 }
 
 /* The socket of a component. @return 0 or -errno; its name may be another daemon's */
@@ -81,8 +83,31 @@ cci_forget(struct cci_component *c)
 	c->node->rights.guard.report = NULL;
 	free(c->reports);
 	free(c->host);
+	free(c->rows);
 	c->reports = NULL;
 	c->host = NULL;
+	c->rows = NULL;
+}
+
+/* Ports of managers, where the file says that a host is one's. */
+static int
+cci_open_ports(struct daemon *d, const char *folder, char *err, size_t err_len)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		struct node *n = &d->node[i];
+		int rc;
+
+		if (!n->topo->is_manager || d->topo->ide.mode != WEFT_IDE_OFF)
+			continue;
+		rc = manage_begin(n, NULL);
+		if (rc == 0)
+			rc = manage_host_open(n->own.manage, folder);
+		if (rc != 0)
+			return weft_errorf(err, err_len, rc,
+				"node %s: port of a manager, in %s: %s", n->topo->name, folder,
+				strerror(-rc));
+	}
+	return 0;
 }
 
 static int
@@ -98,6 +123,8 @@ cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 			return rc;
 		if (rc == 0)
 			rc = cci_listen(c, folder);
+		if (rc == 0 && c->host == NULL && manage_is_on(d))
+			rc = manage_begin(c->node, c);
 		if (rc != 0 && d->cfg.cci_is_given)
 			return weft_errorf(err, err_len, rc, "node %s: CCI socket %s: %s",
 				c->node->topo->name, c->path, strerror(-rc));
@@ -105,7 +132,7 @@ cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 			cci_forget(c);
 		cci.n += rc == 0;
 	}
-	return 0;
+	return cci_open_ports(d, folder, err, err_len);
 }
 
 int
@@ -185,6 +212,19 @@ cci_accept(struct cci_component *c, uint64_t now_ns)
 	*k = (struct cci_conn){ fd, c, WEFT_CCI_NO_PID, false, now_ns };
 }
 
+/* After an answer: the connection that claimed is the manager's, or it comes by a link. */
+static void
+cci_learn(const struct cci_way *w, const uint8_t *msg, const uint8_t *rsp)
+{
+	const uint16_t pid = weft_cci_component_learn(&w->to->component, WEFT_CCI_NO_PID, msg, rsp);
+
+	if (pid == WEFT_CCI_NO_PID)
+		return;
+	w->to->is_by_link = w->conn < 0;
+	if (w->conn >= 0)
+		cci.conn[w->conn].fm_pid = pid;
+}
+
 /* False: it does not read, or has gone. */
 static bool
 cci_send(const struct cci_conn *k, const uint8_t *msg, size_t len)
@@ -207,6 +247,8 @@ cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len)
 			!cci_send(k, packet, CCI_HEAD + len))
 			cci_close(k);
 	}
+	if (c->is_by_link)
+		manage_notify(c, fm_pid, msg, len);
 }
 
 /* Bytes before the CCI message; 0: it is none. */
@@ -224,39 +266,80 @@ cci_head(const struct daemon *d, const uint8_t *packet, size_t len)
 	               : 0;
 }
 
+size_t
+cci_run(const struct cci_way *w, const uint8_t *msg, size_t len, uint8_t *rsp, size_t room)
+{
+	struct cci_component *c = w->to;
+	size_t n;
+
+	c->gfd.dc = c->node->rights.lists; /* SIGHUP makes others */
+	n = weft_cci_component_run(&c->component, &w->who, msg, len, rsp, room, node_now_ns());
+	if (n == 0)
+		return 0;
+	cci.requests++;
+	weft_probe_fm_command(c->node->topo->name, w->who.pid, weft_get_le16(msg + 3),
+		weft_get_le16(rsp + 8), (unsigned int)len);
+	if (w->who.iface == WEFT_CCI_FM)
+		cci_learn(w, msg, rsp);
+	return n;
+}
+
+bool
+cci_reply(const struct cci_way *w, const uint8_t *rsp, size_t len)
+{
+	uint8_t out[CCI_MESSAGE];
+	struct cci_conn *k = &cci.conn[w->conn < 0 ? 0 : w->conn];
+
+	if (w->conn < 0) {
+		manage_answer(w, rsp, len);
+		return true;
+	}
+	if (k->fd < 0 || k->to != w->to || k->since_ns != w->since_ns)
+		return true; /* another one has its place */
+	memcpy(out, w->head, w->head_len);
+	out[3] &= (uint8_t)~CCI_TAG_OWNER;
+	memcpy(out + w->head_len, rsp, len);
+	return cci_send(k, out, w->head_len + len);
+}
+
+bool
+cci_take(const struct cci_way *w, const uint8_t *msg, size_t len)
+{
+	uint8_t rsp[WEFT_CCI_MESSAGE_MAX];
+	const size_t n = cci_run(w, msg, len, rsp, sizeof(rsp));
+
+	if (n == 0)
+		return false;
+	if (weft_cci_unalias(weft_get_le16(rsp + 3)) == WEFT_CCI_CRAWL_OUT &&
+		weft_get_le16(rsp + 8) == WEFT_CCI_RETRY_REQUIRED && manage_defer(w, msg, len, rsp))
+		return true;
+	return cci_reply(w, rsp, n);
+}
+
 /* False: close it. */
 static bool
 cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, size_t len)
 {
-	uint8_t out[CCI_MESSAGE];
 	const size_t head = len > CCI_MESSAGE ? 0 : cci_head(d, packet, len);
-	struct weft_cci_caller who = { .iface = WEFT_CCI_FM };
-	size_t n;
+	struct cci_way w = { .to = k->to,
+		.who = { .iface = WEFT_CCI_FM },
+		.conn = (int)(k - cci.conn),
+		.since_ns = k->since_ns,
+		.head_len = (uint8_t)head };
 
 	if (head == 0) {
 		cci_say(k->to, &cci.garbage, "what came was no message of CCI");
 		return false;
 	}
-	who.pid =
+	memcpy(w.head, packet, head);
+	w.who.pid =
 		weft_cci_component_manager(&k->to->component, k->fm_pid, packet + head, len - head);
 	if (head == CCI_HOST_HEAD)
-		who = (struct weft_cci_caller){ WEFT_CCI_HOST, weft_get_le16(packet + CCI_HEAD) };
-	k->to->gfd.dc = k->to->node->rights.lists; /* SIGHUP makes others */
-	n = weft_cci_component_run(&k->to->component, &who, packet + head, len - head, out + head,
-		sizeof(out) - head, node_now_ns());
-	if (n == 0) {
-		cci_say(k->to, &cci.garbage, "what came was no request of CCI");
-		return false;
-	}
-	cci.requests++;
-	weft_probe_fm_command(k->to->node->topo->name, who.pid, weft_get_le16(packet + head + 3),
-		weft_get_le16(out + head + 8), (unsigned int)(len - head));
-	if (who.iface == WEFT_CCI_FM)
-		k->fm_pid = weft_cci_component_learn(
-			&k->to->component, k->fm_pid, packet + head, out + head);
-	memcpy(out, packet, head);
-	out[3] &= (uint8_t)~CCI_TAG_OWNER;
-	return cci_send(k, out, head + n);
+		w.who = (struct weft_cci_caller){ WEFT_CCI_HOST, weft_get_le16(packet + CCI_HEAD) };
+	if (cci_take(&w, packet + head, len - head))
+		return true;
+	cci_say(k->to, &cci.garbage, "what came was no request of CCI");
+	return false;
 }
 
 /* A message of a connection, if one has come. */
@@ -290,17 +373,21 @@ cci_close_silent(uint64_t now_ns)
 static int
 cci_wait(struct pollfd *p, int timeout_ms)
 {
+	unsigned int n = cci.n + CCI_CONNS;
+
 	for (unsigned int i = 0; i < cci.n; i++)
 		p[i] = (struct pollfd){ .fd = cci.component[i].fd, .events = POLLIN };
 	for (unsigned int i = 0; i < CCI_CONNS; i++)
 		p[cci.n + i] = (struct pollfd){ .fd = cci.conn[i].fd, .events = POLLIN };
-	return poll(p, cci.n + CCI_CONNS, timeout_ms);
+	p[n++] = (struct pollfd){ .fd = manage_fd(), .events = POLLIN };
+	n += manage_host_fds(p + n);
+	return poll(p, n, timeout_ms);
 }
 
 void
 cci_serve(struct daemon *d, unsigned int ms)
 {
-	struct pollfd p[CCI_COMPONENTS + CCI_CONNS];
+	struct pollfd p[CCI_COMPONENTS + CCI_CONNS + 1 + MANAGE_HOST_FDS];
 	uint64_t now_ns = node_now_ns();
 	const uint64_t until_ns = now_ns + ms * UINT64_C(1000000);
 
@@ -313,6 +400,8 @@ cci_serve(struct daemon *d, unsigned int ms)
 		/* At least one: what is left of a millisecond is not polled for. */
 		if (cci_wait(p, (int)((until_ns - now_ns + 999999) / 1000000)) < 0)
 			return; /* a signal: the control thread has something to do */
+		manage_serve(d, now_ns);
+		manage_host_serve();
 		for (unsigned int i = 0; i < CCI_CONNS; i++)
 			if (p[cci.n + i].revents != 0 && cci.conn[i].fd == p[cci.n + i].fd)
 				cci_receive(d, &cci.conn[i]);
@@ -323,7 +412,7 @@ cci_serve(struct daemon *d, unsigned int ms)
 }
 
 json_t *
-cci_json(void)
+cci_json(const struct daemon *d)
 {
 	uint64_t sent = cci.reports, kept_back = cci.reports_kept_back;
 
@@ -333,10 +422,11 @@ cci_json(void)
 		sent += q == NULL ? 0 : q->sent;
 		kept_back += q == NULL ? 0 : q->kept_back + q->dropped;
 	}
-	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I}", "components", (int)cci.n,
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "components", (int)cci.n,
 		"requests", (json_int_t)cci.requests, "garbage", (json_int_t)cci.garbage,
 		"turned_away", (json_int_t)cci.turned_away, "silent", (json_int_t)cci.silent,
-		"reports", (json_int_t)sent, "reports_kept_back", (json_int_t)kept_back);
+		"reports", (json_int_t)sent, "reports_kept_back", (json_int_t)kept_back, "links",
+		manage_json(d));
 }
 
 void

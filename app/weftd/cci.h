@@ -41,6 +41,19 @@ struct cci_component {
 	struct weft_cci_gfd gfd; /* of a GFD with tables of rights */
 	struct cci_reports *reports; /* likewise; NULL: it makes none */
 	struct weft_cci_host *host; /* of a host; NULL: it is none */
+	struct weft_cci_command *rows; /* of a switch */
+	bool is_by_link; /* its primary manager came by a link */
+};
+
+/** Where a request came from, and its answer goes. */
+struct cci_way {
+	struct cci_component *to;
+	struct weft_cci_caller who;
+	int conn; /* of a socket; -1: it came by a link */
+	uint64_t since_ns; /* of that connection */
+	uint8_t head[8], head_len; /* of its packets, before the message */
+	uint16_t port, dpid; /* link: came by, and answers go to */
+	uint8_t tag, type; /* of MCTP, likewise */
 };
 
 /** Of enum cci_mode. */
@@ -52,11 +65,23 @@ int cci_init(struct daemon *d, char *err, size_t err_len);
 /** Answer requests for @p ms milliseconds. Control thread. */
 void cci_serve(struct daemon *d, unsigned int ms);
 
+/**
+ * Run a request, and answer it now, or when what it waits for has come. False: it is none, or its
+ * connection has gone.
+ */
+bool cci_take(const struct cci_way *w, const uint8_t *msg, size_t len);
+
+/** Run a request. @return bytes of the response; 0: it is no request */
+size_t cci_run(const struct cci_way *w, const uint8_t *msg, size_t len, uint8_t *rsp, size_t room);
+
+/** Send an answer where it goes. False: the connection has gone. */
+bool cci_reply(const struct cci_way *w, const uint8_t *rsp, size_t len);
+
 /** Take the sockets away. Once the control thread has ended. */
 void cci_fini(void);
 
 /** {node: {owner, connections, requests, refused, garbage}} of each component with a socket. */
-json_t *cci_json(void);
+json_t *cci_json(const struct daemon *d);
 
 /** Component @p i of those with a socket, NULL: there are no more. */
 const struct cci_component *cci_component_at(unsigned int i);

@@ -8,8 +8,10 @@
  */
 
 #include "cci.h"
+#include "manage.h"
 
 #include <errno.h>
+#include <stdlib.h>
 
 #include "weft_manager.h"
 
@@ -145,7 +147,28 @@ static const struct weft_cci_switch_world cci_switch_world = {
 	.partner = cci_partner,
 	.may_have_pid = cci_may_have_pid,
 	.control = cci_port_control,
+	.exchange = manage_exchange,
 };
+
+/* Rows of a switch, and 5701h where it takes messages by its links. */
+static int
+cci_switch_rows(struct cci_component *c, struct weft_cci_component_cfg *cfg)
+{
+	const unsigned int n = weft_cci_switch_n_commands;
+
+	cfg->command = weft_cci_switch_commands;
+	cfg->n_commands = n;
+	if (!manage_is_on(c->node->daemon))
+		return 0;
+	c->rows = calloc(n + 1u, sizeof(*c->rows));
+	if (c->rows == NULL)
+		return -ENOMEM;
+	memcpy(c->rows, weft_cci_switch_commands, n * sizeof(*c->rows));
+	c->rows[n] = weft_cci_switch_crawl_out;
+	cfg->command = c->rows;
+	cfg->n_commands = n + 1;
+	return 0;
+}
 
 /* What the file says of PIDs holds, unless all of it is for the manager to say. */
 static int
@@ -161,10 +184,8 @@ cci_begin_switch(
 	if (rc != 0)
 		return rc;
 	cfg->type = WEFT_CCI_TYPE_SWITCH;
-	cfg->command = weft_cci_switch_commands;
-	cfg->n_commands = weft_cci_switch_n_commands;
 	cfg->arg = &c->sw;
-	return 0;
+	return cci_switch_rows(c, cfg);
 }
 
 int

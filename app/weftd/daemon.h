@@ -124,6 +124,7 @@ struct node {
 		uint8_t rx, tx; /* a bit a segment */
 		bool sends; /* it gives frames to the ports */
 		uint64_t paused_until_ns; /* nothing before; 0: no pause; its own lcore ends it */
+		struct manage *manage; /* messages of managers by its links; NULL: it takes none */
 	} own;
 	struct rte_ring *notes; /* from stages on other lcores; NULL: there are none */
 	struct node_ingress { /* by port number: who may send in by it */
@@ -303,7 +304,7 @@ void single_fini(struct daemon *d);
 int duplicates_start(struct daemon *d, char *err, size_t err_len);
 void duplicates_fini(struct node *n);
 
-/** Take an announcement (weft_neighbour_fn); the node's lcore. */
+/** Take an announcement, or a frame of managers (weft_neighbour_fn). */
 bool duplicate_came(void *arg, struct rte_mbuf *m);
 
 /**

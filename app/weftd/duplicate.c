@@ -17,6 +17,7 @@
 #include <time.h>
 
 #include "event.h"
+#include "manage.h"
 #include "ports.h"
 #include "weft_derive.h"
 #include "weft_duplicate.h"
@@ -149,12 +150,20 @@ duplicate_send_all(struct node *n, uint64_t now_ns)
 	return sent;
 }
 
+static const uint8_t *
+duplicate_records(struct rte_mbuf *m, size_t *len)
+{
+	*len = rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF;
+	return rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF);
+}
+
 static bool
 duplicate_parse(struct rte_mbuf *m, struct weft_control *c)
 {
-	return weft_control_parse(rte_pktmbuf_mtod_offset(m, const uint8_t *, WEFT_WIRE_FLITS_OFF),
-		       rte_pktmbuf_data_len(m) - (size_t)WEFT_WIRE_FLITS_OFF, c) == WEFT_OK &&
-	       c->type == WEFT_CONTROL_ANNOUNCE;
+	size_t len;
+	const uint8_t *records = duplicate_records(m, &len);
+
+	return weft_control_parse(records, len, c) == WEFT_OK;
 }
 
 void
@@ -170,7 +179,14 @@ duplicate_came(void *arg, struct rte_mbuf *m)
 	struct node *n = arg;
 	struct note note = { .kind = NOTE_ANNOUNCE, .in_port = weft_frame(m)->in_port };
 
+	size_t len;
+	const uint8_t *records = duplicate_records(m, &len);
+
 	if (!duplicate_parse(m, &note.control))
+		return false;
+	if (note.control.type == WEFT_CONTROL_MANAGEMENT)
+		return manage_came(n, note.in_port, records, len, &note.control);
+	if (note.control.type != WEFT_CONTROL_ANNOUNCE)
 		return false;
 	/* Who ends has nothing against a successor. */
 	if (n->duplicates != NULL && !n->env.ends.are_parting)
@@ -217,7 +233,7 @@ duplicate_listen(struct node *n, uint16_t port, uint64_t now_ns)
 			weft_wire_parse(rte_pktmbuf_mtod(pkt[i], const uint8_t *),
 				rte_pktmbuf_data_len(pkt[i]), &h) == WEFT_OK &&
 			h.kind == WEFT_WIRE_CONTROL && h.session == 0 &&
-			duplicate_parse(pkt[i], &c))
+			duplicate_parse(pkt[i], &c) && c.type == WEFT_CONTROL_ANNOUNCE)
 			duplicate_take(n, port, &c, now_ns);
 	}
 	rte_pktmbuf_free_bulk(pkt, got);

@@ -5,6 +5,7 @@
 
 #include "fabric.h"
 #include "inject.h"
+#include "manage.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -160,23 +161,30 @@ node_may_send(const struct node *n)
 	return !daemon_backlog_waits(&n->out[0]) && weft_pipe_has_room(n->tx);
 }
 
-/* By the transmit pipeline, which is the way to the ports; a switch in rxl mode has none. */
-bool
-node_send_control(
-	void *node, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)
+/* A frame with the records of a message, or NULL. */
+static struct rte_mbuf *
+node_make_control(struct node *n, const struct weft_control *c)
 {
-	struct node *n = node;
 	struct rte_mbuf *m = rte_pktmbuf_alloc(n->pool);
 	uint8_t *frame;
 
 	if (m == NULL) {
 		daemon_drop(n, WEFT_DROP_NO_MBUF, 1);
-		return false;
+		return NULL;
 	}
 	memset(weft_frame(m), 0, sizeof(struct weft_frame));
 	frame = rte_pktmbuf_mtod(m, uint8_t *);
 	rte_pktmbuf_append(m, WEFT_WIRE_FLITS_OFF);
 	rte_pktmbuf_append(m, (uint16_t)weft_control_build(frame + WEFT_WIRE_FLITS_OFF, c));
+	return m;
+}
+
+/* By the transmit pipeline, which is the way to the ports; a switch in rxl mode has none. */
+static bool
+node_send_frame(struct node *n, uint16_t port, const struct weft_wire_hdr *h, struct rte_mbuf *m)
+{
+	uint8_t *frame = rte_pktmbuf_mtod(m, uint8_t *);
+
 	if (n->tx != NULL) {
 		weft_frame(m)->hdr = *h;
 		weft_frame(m)->out_port = (int16_t)port;
@@ -191,6 +199,34 @@ node_send_control(
 	weft_wire_build(frame, h);
 	backlog_send(&n->out[port], &m, 1);
 	return true;
+}
+
+bool
+node_send_control(
+	void *node, uint16_t port, const struct weft_wire_hdr *h, const struct weft_control *c)
+{
+	struct rte_mbuf *m = node_make_control(node, c);
+
+	return m != NULL && node_send_frame(node, port, h, m);
+}
+
+/* Flits that the MTU has room for: the buffer has too. */
+bool
+node_send_management(struct node *n, uint16_t port, const uint8_t *flits, unsigned int n_flits)
+{
+	const struct weft_control c = { .type = WEFT_CONTROL_MANAGEMENT,
+		.padded = (uint8_t)(1 + n_flits) };
+	const struct weft_wire_hdr h = { .kind = WEFT_WIRE_CONTROL,
+		.mode = n->daemon->topo->mode,
+		.spid = WEFT_PID_NONE,
+		.dpid = WEFT_PID_NONE };
+	struct rte_mbuf *m = node_make_control(n, &c);
+
+	if (m == NULL)
+		return false;
+	memcpy(rte_pktmbuf_mtod_offset(m, uint8_t *, WEFT_WIRE_FRAME_LEN(1)), flits,
+		(size_t)n_flits * WEFT_FLIT_LEN);
+	return node_send_frame(n, port, &h, m);
 }
 
 /*
@@ -458,6 +494,8 @@ node_poll(void *arg)
 	if (__atomic_load_n(&n->own.paused_until_ns, __ATOMIC_RELAXED) != 0 && node_stays_paused(n))
 		return 0;
 	worked = node_flush(n);
+	if (__builtin_expect(n->own.manage != NULL, 0))
+		worked += manage_send_due(n);
 	weft_node_time(n->node, node_now_ns());
 	worked += node_poll_rx(n);
 	worked += weft_node_poll(n->node, n->tx != NULL && node_may_send(n));
@@ -477,6 +515,7 @@ node_fini(struct node *n)
 	fabric_fini(n);
 	ingress_fini(n);
 	duplicates_fini(n);
+	manage_fini(n);
 	rte_free(n->out);
 	free(n->link_watch);
 	free(n->port);

@@ -355,7 +355,7 @@ report_make(const struct daemon *d, double seconds)
 		"refused", (json_int_t)d->updates_refused, "nodes", nodes);
 	json_object_set_new(o, "lcores", json_lcores(d, seconds));
 	json_object_set_new(o, "captures", captures_json());
-	json_object_set_new(o, "cci", cci_json());
+	json_object_set_new(o, "cci", cci_json(d));
 	json_object_set_new(o, "injections", injects_json(seconds));
 	json_object_set_new(o, "event_counts", events_counts_json());
 	json_object_set_new(o, "events", events_list_json());

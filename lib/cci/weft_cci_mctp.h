@@ -22,7 +22,7 @@ WEFT_BEGIN_DECLS
 
 #define WEFT_CCI_MCTP_HDR 4 /**< bytes of a packet's header */
 #define WEFT_CCI_MCTP_MTU 64 /**< bytes behind it that every link takes */
-#define WEFT_CCI_MCTP_MTU_FABRIC 1152 /**< in VDMs inside the fabric: no message is cut (Q26) */
+#define WEFT_CCI_MCTP_MTU_FABRIC 1152 /**< in the fabric, in one VDM or several (Q26) */
 
 /** Longest message: type, header, payload. */
 #define WEFT_CCI_MCTP_MESSAGE_MAX (1 + WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD)

@@ -3,7 +3,8 @@
 
 /*
  * Vendor-defined messages between PBR components (fabric.md 2.3): the header of 16 bytes, which
- * ends at its receiver; up to 128 bytes of data follow it. MCTP packets have one of their own. The PTH before it is of lib/flit.
+ * ends at its receiver; up to 128 bytes of data follow it.
+ * MCTP packets have one of their own. The PTH before it is of lib/flit.
  * Pure, any thread.
  *
  *   0 type 34h, with data 74h  2-3 [9:0] DWORDs  7 code 7Eh  A-B vendor 1E98h

@@ -49,7 +49,8 @@ management_tlp(struct weft_io_tlp *t, const struct weft_management_packet *p)
 static bool
 management_fits(size_t used, unsigned int room, const struct weft_management_packet *p)
 {
-	const size_t len = MANAGEMENT_PTH + WEFT_CCI_VDM_HDR + (p->len - WEFT_CCI_MCTP_HDR + 3u) / 4 * 4;
+	const size_t len =
+		MANAGEMENT_PTH + WEFT_CCI_VDM_HDR + (p->len - WEFT_CCI_MCTP_HDR + 3u) / 4 * 4;
 
 	return used + len <= (size_t)room * WEFT_IO_LEN;
 }
@@ -62,8 +63,8 @@ management_next_flit(struct weft_io_packer *pack, uint8_t *flits, unsigned int *
 }
 
 static void
-management_protect(uint8_t *flits, unsigned int n, const struct weft_codec *codec,
-	enum weft_crc_order order)
+management_protect(
+	uint8_t *flits, unsigned int n, const struct weft_codec *codec, enum weft_crc_order order)
 {
 	static const uint64_t no_number[WEFT_MANAGEMENT_FLITS];
 	uint8_t *flit[WEFT_MANAGEMENT_FLITS];

@@ -177,7 +177,7 @@ uio_check_forward(struct topo_load *l, unsigned int i)
 {
 	const struct weft_topo *t = &l->t;
 
-	if (!t->node[i].forward || t->node[i].override || !topo_answers_gim(t, i))
+	if (!t->node[i].uio.forward || t->node[i].uio.override || !topo_answers_gim(t, i))
 		return 0;
 	for (unsigned int other = 0; other < t->n_nodes; other++) {
 		if (!topo_answers_gim(t, other) || !weft_topo_in_vtv(t, i, other))

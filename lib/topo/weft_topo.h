@@ -220,8 +220,11 @@ struct weft_topo_node {
 	uint16_t n_windows;
 	uint8_t ingress_prefix; /**< host, device: 1 = requests may come in with VendPrefixL0 */
 	uint8_t egress_prefix; /**< host, device: 1 = requests with PIF leave with VendPrefixL0 */
-	uint8_t forward; /**< host: 1 = UIO of devices below it goes on to the fabric */
-	uint8_t override; /**< host: 1 = in spite of fabric.md section 3.5 */
+	uint8_t is_manager; /**< host: 1 = a fabric manager may send messages in by its port */
+	struct weft_topo_uio_rules {
+		uint8_t forward; /**< host: 1 = UIO of devices below it goes on to the fabric */
+		uint8_t override; /**< host: 1 = in spite of fabric.md section 3.5 */
+	} uio;
 	struct weft_topo_names vtv; /**< host, device; weft_topo_in_vtv() reads it */
 	struct weft_topo_names lav; /**< device; weft_topo_in_lav() reads it */
 	bool translates; /**< host: its requests are by virtual addresses, see `ats` */

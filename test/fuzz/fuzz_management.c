@@ -52,8 +52,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	const struct weft_codec codec = { &weft_fec_kernels[weft_fec_n_kernels - 1],
 		&weft_crc_kernels[weft_crc_n_kernels - 1] };
 	const size_t all = (len + WEFT_IO_LEN - 1) / WEFT_IO_LEN;
-	const unsigned int n = all < WEFT_MANAGEMENT_FLITS ? (unsigned int)all
-	                                                   : WEFT_MANAGEMENT_FLITS;
+	const unsigned int n =
+		all < WEFT_MANAGEMENT_FLITS ? (unsigned int)all : WEFT_MANAGEMENT_FLITS;
 	uint8_t *flits = fuzz_alloc((size_t)n * WEFT_FLIT_LEN), *flit[WEFT_MANAGEMENT_FLITS];
 	enum weft_verdict v;
 

@@ -93,6 +93,39 @@ def listed(rsp):
     return [struct.unpack('<QQ', rsp[24 + 40 * i:40 + 40 * i]) for i in range(count)]
 
 
+def judge_crawl(s):
+    """s0 sends on for its manager (5701h): by a port, to a PID, through s1 to s3, and not further."""
+    def message(opcode, payload=b''):
+        return bytes(3) + struct.pack('<HI', opcode, len(payload))[:5] + bytes(4) + payload
+
+    def crawl(target, kind, inside):
+        return struct.pack('<HBBH', target, kind, 0, len(inside)) + inside
+
+    def inside(rsp):
+        """Return code and payload of the message in an answer."""
+        if struct.unpack('<H', rsp[:2])[0] != len(rsp) - 4 or rsp[4] != 1:
+            sys.exit('an answer in an answer says %s' % rsp.hex())
+        return struct.unpack('<H', rsp[12:14])[0], rsp[16:]
+
+    identify = message(0x0001)
+    for way in (crawl(1, 0, identify), crawl(2, 1, identify)):
+        if inside(s['s0'].must(0x5701, way)) != (0, s['s1'].must(0x0001)):
+            sys.exit('s0 does not reach s1')
+    # Ports of s1: to s0, to s3.
+    rc, rsp = inside(s['s0'].must(0x5701, crawl(1, 0, message(0x5701, crawl(1, 0, identify)))))
+    if rc != 0 or inside(rsp) != (0, s['s3'].must(0x0001)):
+        sys.exit('s0 does not reach s3: %d' % rc)
+    for name in ('s1', 's2', 's3'):
+        s[name].set_drt(FM, bytes((1, 0)))   # answers go back by tables, too
+    if inside(s['s0'].must(0x5701, crawl(4, 1, message(0x5708, struct.pack('<BBHH', 0, 0, 400, 0))))) != \
+            (0, s['s3'].must(0x5708, struct.pack('<BBHH', 0, 0, 400, 0))):
+        sys.exit('a long answer does not come back')
+    three = crawl(1, 0, message(0x5701, crawl(1, 0, message(0x5701, crawl(2, 0, identify)))))
+    s['s0'].must(0x5701, three, rc=3)
+    s['s0'].must(0x5701, crawl(0, 0, identify), rc=2)     # to a host
+    s['s0'].must(0x5701, crawl(0x999, 1, identify), rc=2)  # nowhere
+
+
 def gfd(folder):
     """Under traffic: h0 has the first 512 KiB, group 0; h1 may reach nothing of it, and tries."""
     g = Component(folder, 'g0')
@@ -212,6 +245,7 @@ def main():
         switches['s0'].set_drt(GFD, bytes((1, 1 + flips % 2)))
         switches['s3'].set_drt(HOST, bytes((1, flips // 2 % 2)))
         flips += 1
+    judge_crawl(switches)
     reset_ports(switches['s0'])
     print('%d changes' % (2 * flips))
 

@@ -46,6 +46,9 @@ wait $pid || die "full ended with $?: $(cat "$work/full.err")"
 [ "$(json "$work/full.json" 'o["cci"]["requests"] >= 100 and o["cci"]["components"] == 5')" = True ] ||
 	die "the report does not know: $(json "$work/full.json" 'o["cci"]')"
 
+[ "$(json "$work/full.json" 'o["cci"]["links"]["crawled"] >= 5 and o["cci"]["links"]["sent_on"] >= 2 and
+	o["cci"]["links"]["bad"] + o["cci"]["links"]["full"] + o["cci"]["links"]["refused"] == 0')" = True ] ||
+	die "messages by links: $(json "$work/full.json" 'o["cci"]["links"]')"
 [ "$(json "$work/full.json" 'next(n for n in o["nodes"] if n["name"] == "s0")["drops"].get("port_down", 0) > 0')" = True ] ||
 	die "a port in reset drops nothing"
 
@@ -106,6 +109,8 @@ wait $pid || die "gfd ended with $?: $(cat "$work/gfd.err")"
 start readonly --topology "$work/full.yaml"
 [ "$(stat -c %a "$run/cci-s0.sock")" = 600 ] || die "the socket is open to others"
 ctl s0 5709 'start=512 entry=[513]' >"$work/out" && die "read-only takes a write"
+ctl s0 5701 'target=1 size=12 msg=000000010000000000000000' >"$work/out2" && die "read-only sends on"
+grep -q 'Crawl Out: Unsupported' "$work/out2" || die "sent on: $(cat "$work/out2")"
 grep -q 'Set DRT: Unsupported' "$work/out" || die "not refused but: $(cat "$work/out")"
 ctl s0 get_drt 'n=1 start=512' | grep -q 'entry=\[\(257\|513\)\]' || die "DRT: $(ctl s0 get_drt 'n=1 start=512')"
 ctl s0 0001 | grep -q 'maxmsg=10 comp=0' || die "a switch is no switch"

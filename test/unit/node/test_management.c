@@ -71,8 +71,8 @@ send_all(const struct weft_management_packet *p, unsigned int n, unsigned int ro
 
 		assert_in_range(took, 1, n - i);
 		assert_in_range(used, 1, room);
-		assert_int_equal(weft_management_get(
-					 flits, used, &codec, WEFT_CRC_R0_FIRST, hear, NULL),
+		assert_int_equal(
+			weft_management_get(flits, used, &codec, WEFT_CRC_R0_FIRST, hear, NULL),
 			WEFT_OK);
 		i += took;
 	}
@@ -139,8 +139,8 @@ WEFT_TEST(damage_is_put_right_or_refused)
 	}
 	/* The other order of the CRC is another link's. */
 	memcpy(flit, good, sizeof(flit));
-	assert_int_equal(weft_management_get(flit, 1, &codec, WEFT_CRC_R7_FIRST, hear, NULL),
-		WEFT_DROP_CRC);
+	assert_int_equal(
+		weft_management_get(flit, 1, &codec, WEFT_CRC_R7_FIRST, hear, NULL), WEFT_DROP_CRC);
 }
 
 WEFT_TEST(senders_do_not_disturb_each_other)
@@ -155,7 +155,8 @@ WEFT_TEST(senders_do_not_disturb_each_other)
 	}
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int s = 0; s < WEFT_MANAGEMENT_OPEN; s++) {
-			const struct weft_cci_mctp_rx *m = weft_management_take(&rx, PORT, &p[s][i]);
+			const struct weft_cci_mctp_rx *m =
+				weft_management_take(&rx, PORT, &p[s][i]);
 
 			assert_int_equal(m != NULL, i + 1 == n);
 			if (m != NULL)

@@ -63,7 +63,7 @@ static const struct error_row rows[] = {
 		"nodes[1]: unknown key, expected name|kind|server|pid|lcores|memory|"
 		"late_poison|late_poison_seed|socket|at|access|clients|gim|windows|vtv|lav|ingress_"
 		"prefix|"
-		"egress_prefix|forward|override|ats|translations, got \"sever\"" },
+		"egress_prefix|forward|override|manager|ats|translations, got \"sever\"" },
 	{ 5, "  - {name: h0, kind: host, pid: 1, server: lab1,\n     traffic: {line: 1}}", 6,
 		"nodes[0].traffic: load moved to the list \"workloads\": - {on: h0, kind: mem, "
 		"...}" },
