@@ -33,6 +33,7 @@ struct main_options {
 	const char *topology;
 	const char *store;
 	const char *json;
+	const char *via;
 	bool once;
 	double timeout_s;
 	uint32_t poll_ms, drain_ms, lease_s;
@@ -49,6 +50,10 @@ static const struct cli_option options[] = {
 		"and the log of changes are kept; without it they end with the program. With etcd, "
 		"two managers take turns",
 		CLI_TEXT(store) },
+	{ "via", "HOST", NULL,
+		"reach components that have no socket in the run folder through the fabric, from "
+		"the port of this host",
+		CLI_TEXT(via) },
 	{ "lease", "S", "5",
 		"with etcd: the other manager takes over when the one that leads was silent so "
 		"long, "
@@ -78,6 +83,7 @@ static const struct cli_program program = {
 	.status = "something cannot be begun, or --once ran out of time",
 	.examples = "  weft-fm --topology lab.yaml --store sqlite:lab.db\n"
 		    "  weft-fm --topology lab.yaml --store etcd:http://127.0.0.1:2379/lab\n"
+		    "  weft-fm --topology lab.yaml --store sqlite:lab.db --via h0\n"
 		    "  weft-fm --topology lab.yaml --once --json -\n",
 	CLI_OPTIONS(options),
 };
@@ -138,7 +144,24 @@ main_send(void *arg, uint32_t path, const uint8_t *msg, size_t len)
 {
 	struct manager *m = arg;
 
-	return store_leads(m->store) ? paths_send(m->paths, path, msg, len) : -EPERM;
+	return store_leads(m->store) ? paths_send(m->paths, m->fm, path, msg, len) : -EPERM;
+}
+
+/* A manager at the port of a host has that host's PID. */
+static void
+main_find_via(struct manager *m, const struct main_options *o)
+{
+	m->via = -1;
+	if (o->via == NULL)
+		return;
+	m->via = weft_topo_find(m->topo, o->via);
+	if (m->via < 0 || !m->topo->node[m->via].is_manager)
+		cli_usage(
+			"--via %s: expected a host with manager: true in %s", o->via, o->topology);
+	if (o->store != NULL && strncmp(o->store, "etcd:", 5) == 0)
+		cli_usage("--via %s: expected sqlite:PATH as --store: two managers at one port "
+			  "would have one PID",
+			o->via);
 }
 
 static void
@@ -149,6 +172,7 @@ main_begin(struct manager *m, const struct main_options *o)
 
 	if (weft_topo_load(&m->topo, o->topology, &err) != 0)
 		cli_fail("%s", err.text);
+	main_find_via(m, o);
 	intent_init(&m->intent, m->topo);
 	m->is_quiet = json_is_output(o->json);
 	m->store = store_open(&cfg);
@@ -203,11 +227,11 @@ main_lead(struct manager *m, const struct main_options *o, const char *folder)
 		return;
 	memcpy(cfg.uuid, id.uuid, sizeof(cfg.uuid));
 	memcpy(cfg.peer_uuid, id.peer_uuid, sizeof(cfg.peer_uuid));
-	cfg.pid = id.pid;
+	cfg.pid = m->via >= 0 ? m->topo->node[m->via].pid : id.pid;
 	cfg.has_peer = id.has_peer;
 	cfg.peer_pid = id.peer_pid;
 	intent_set_memory(&m->intent, &m->memories);
-	m->paths = paths_new(&m->intent, folder);
+	m->paths = paths_new(&m->intent, folder, m->via);
 	m->fm = weft_fm_new(&cfg, main_now_ns(CLOCK_MONOTONIC));
 	if (m->fm == NULL)
 		cli_fail("out of memory");
@@ -267,7 +291,7 @@ main_turn(struct manager *m, const struct main_options *o, const char *folder, u
 static bool
 main_loop(struct manager *m, const struct main_options *o, const char *folder, int signals)
 {
-	struct pollfd *fd = calloc(m->intent.n_paths + OPERATE_FDS + 1u, sizeof(*fd));
+	struct pollfd *fd = calloc(m->intent.n_paths + OPERATE_FDS + 2u, sizeof(*fd));
 	const uint64_t begin_ns = main_now_ns(CLOCK_MONOTONIC);
 	uint64_t connect_ns = 0;
 

@@ -153,15 +153,31 @@ int store_get_memories(struct store *s, const struct weft_topo *t, struct memori
 
 struct paths;
 
-struct paths *paths_new(const struct intent *in, const char *folder);
+/* @via: node of a host, by whose port components without a socket are reached; below 0: none. */
+struct paths *paths_new(const struct intent *in, const char *folder, int via);
 void paths_free(struct paths *p);
-/* The transport: arg is the paths. */
-int paths_send(void *arg, uint32_t path, const uint8_t *msg, size_t len);
+/* The transport. */
+int paths_send(
+	struct paths *p, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len);
 /* Connect what is not connected; tells the manager of those that are new. */
 void paths_connect(struct paths *p, struct weft_fm *fm, uint64_t now_ns);
-/* Add descriptors to poll(); take what has come. */
+/* Add descriptors to poll(), one more than there are paths at most; take what has come. */
 unsigned int paths_fds(const struct paths *p, struct pollfd *fd);
 void paths_receive(struct paths *p, struct weft_fm *fm, uint64_t now_ns);
+
+/* --- inband.c: paths through the fabric, from the port of a host --- */
+
+struct inband;
+
+struct inband *inband_new(const struct intent *in, const char *folder, unsigned int host);
+void inband_free(struct inband *b);
+/* Connect if it is not. True: it is now, and was not. */
+bool inband_connect(struct inband *b);
+/* Send a request to a component. 0; -ENOTCONN: there is no port, or no way by the file. */
+int inband_send(
+	struct inband *b, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len);
+unsigned int inband_fds(const struct inband *b, struct pollfd *fd);
+void inband_receive(struct inband *b, struct weft_fm *fm, uint64_t now_ns);
 
 /* --- the whole --- */
 
@@ -181,6 +197,7 @@ struct manager {
 	struct store *store;
 	struct paths *paths; /* these two while it leads */
 	struct weft_fm *fm;
+	int via; /* node of the host whose port is the manager's; -1: none */
 	bool is_quiet;
 	uint64_t n_events; /* so far; the last are kept */
 	struct manager_event event[MANAGER_EVENTS];

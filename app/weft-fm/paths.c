@@ -3,7 +3,8 @@
 
 /*
  * Paths to components: the sockets that their daemons serve, cci-NODE.sock in the run folder
- * (doc/cci.md). A message is net, endpoint, type and tag, a byte each, and the CCI message.
+ * (doc/cci.md); where there is none, through the fabric (inband.c).
+ * A message is net, endpoint, type and tag, a byte each, and the CCI message.
  */
 
 #include <errno.h>
@@ -33,18 +34,21 @@ struct paths_one {
 };
 
 struct paths {
+	struct inband *inband; /* NULL: sockets alone */
 	uint32_t n;
 	struct paths_one one[];
 };
 
 struct paths *
-paths_new(const struct intent *in, const char *folder)
+paths_new(const struct intent *in, const char *folder, int via)
 {
 	struct paths *p = calloc(1, sizeof(*p) + in->n_paths * sizeof(p->one[0]));
 
 	if (p == NULL)
 		cli_fail("out of memory");
 	p->n = in->n_paths;
+	if (via >= 0)
+		p->inband = inband_new(in, folder, (unsigned int)via);
 	for (uint32_t i = 0; i < p->n; i++) {
 		struct paths_one *o = &p->one[i];
 
@@ -70,17 +74,20 @@ paths_free(struct paths *p)
 {
 	for (uint32_t i = 0; p != NULL && i < p->n; i++)
 		paths_close(&p->one[i]);
+	if (p != NULL)
+		inband_free(p->inband);
 	free(p);
 }
 
 int
-paths_send(void *arg, uint32_t path, const uint8_t *msg, size_t len)
+paths_send(struct paths *p, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len)
 {
-	struct paths *p = arg;
 	struct paths_one *o = &p->one[path];
 	uint8_t packet[PATHS_FRAME + WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD];
 	struct weft_cci_hdr h;
 
+	if (o->fd < 0 && p->inband != NULL)
+		return inband_send(p->inband, fm, path, msg, len);
 	if (o->fd < 0 || weft_cci_get_hdr(&h, msg, len) != 0)
 		return -ENOTCONN;
 	packet[0] = PATHS_NET;
@@ -107,6 +114,11 @@ paths_connect(struct paths *p, struct weft_fm *fm, uint64_t now_ns)
 		if (o->fd >= 0)
 			weft_fm_reset_path(fm, i, now_ns);
 	}
+	if (p->inband == NULL || !inband_connect(p->inband))
+		return;
+	for (uint32_t i = 0; i < p->n; i++)
+		if (p->one[i].fd < 0)
+			weft_fm_reset_path(fm, i, now_ns);
 }
 
 unsigned int
@@ -117,6 +129,8 @@ paths_fds(const struct paths *p, struct pollfd *fd)
 	for (uint32_t i = 0; i < p->n; i++)
 		if (p->one[i].fd >= 0)
 			fd[n++] = (struct pollfd){ .fd = p->one[i].fd, .events = POLLIN };
+	if (p->inband != NULL)
+		n += inband_fds(p->inband, fd + n);
 	return n;
 }
 
@@ -144,4 +158,6 @@ paths_receive(struct paths *p, struct weft_fm *fm, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < p->n; i++)
 		paths_receive_one(&p->one[i], i, fm, now_ns);
+	if (p->inband != NULL)
+		inband_receive(p->inband, fm, now_ns);
 }

@@ -11,6 +11,14 @@
 #include "weft_fm_routes.h"
 
 #define FM_MESSAGE (WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD)
+/*
+ * Bytes of payload that a request and its answer have at most: what fits into the messages of two
+ * switches that send it on (5701h), headers of 18 bytes each. Elements of a list that leaves
+ * room for.
+ */
+#define FM_PAYLOAD (WEFT_CCI_MAX_PAYLOAD - 2 * 32)
+#define FM_FITS(head, each, most)                                                                  \
+	((FM_PAYLOAD - (head)) / (each) < (most) ? (FM_PAYLOAD - (head)) / (each) : (most))
 #define FM_GROUPS 31 /* that a SAT row on the wire can name (fabric.md section (b), Q4) */
 #define FM_REGIONS 8
 #define FM_BACKOFF_NS UINT64_C(100000000) /* fabric.md section 6.4: Retry Required */

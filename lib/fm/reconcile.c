@@ -8,8 +8,8 @@
 
 #include "fm_priv.h"
 
-#define RECONCILE_ROWS 508 /* of a DRT, in one command */
-#define RECONCILE_GROUPS 84 /* of an RGT */
+#define RECONCILE_ROWS FM_FITS(6, 2, 508) /* of a DRT, in one command */
+#define RECONCILE_GROUPS FM_FITS(6, 12, 84) /* of an RGT */
 
 bool
 fm_can_write(struct weft_fm *fm, const struct fm_component *c)

@@ -9,8 +9,8 @@
 
 #include "fm_priv.h"
 
-#define GFD_ROWS 170 /* of a SAT, in one command */
-#define GFD_EXTENTS 24
+#define GFD_ROWS FM_FITS(2, 6, 170) /* of a SAT, in one command */
+#define GFD_EXTENTS FM_FITS(36, 40, 24)
 
 /* Memory of a GFD in the making of one command. */
 struct gfd_batch {

@@ -8,8 +8,8 @@
 
 #include "fm_priv.h"
 
-#define GFD_EXTENTS_ASKED 24
-#define GFD_ROWS_ASKED 254
+#define GFD_EXTENTS_ASKED FM_FITS(24, 40, 24)
+#define GFD_ROWS_ASKED FM_FITS(6, 4, 254)
 #define GFD_EXTENTS (1u << 20) /* of one group, where its answers contradict each other */
 
 int

@@ -8,9 +8,9 @@
 
 #include "fm_priv.h"
 
-#define SWITCH_PORTS_ASKED 18 /* partner blocks of 54 B that an answer of 1024 B holds */
-#define SWITCH_TARGETS_ASKED 127
-#define SWITCH_ROWS_ASKED 508
+#define SWITCH_PORTS_ASKED FM_FITS(4, 54, 18) /* partner blocks */
+#define SWITCH_TARGETS_ASKED FM_FITS(4, 8, 127)
+#define SWITCH_ROWS_ASKED FM_FITS(8, 2, 508)
 #define SWITCH_GROUPS_ASKED 64 /* of an RGT, which has a power of 2: fewer are not used */
 #define SWITCH_TARGETS 4096
 #define SWITCH_DRTS 256

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Copyright (c) 2026 The Weft Authors */
+
+/*
+ * Paths through the fabric, from the port of one host (doc/cci.md, "By links"). The neighbour
+ * switch is asked without a name. A component that routes lead to, there and back, is asked by its
+ * PID; any other through the last component before it that can be asked, which sends the message
+ * on by a port (5701h), at most two of them. So a fabric without tables is found hop by hop: what
+ * is near is claimed and routed, and by those routes what is behind it. Where the components are
+ * is what the file says.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli.h"
+#include "manager.h"
+#include "weft_cci.h"
+#include "weft_cci_payload.h"
+#include "weft_socket.h"
+
+#define INBAND_HEAD 4 /* PID, type, tag */
+#define INBAND_OWNER 8 /* of the tag: a request */
+#define INBAND_LAYERS 2 /* messages in messages, of which each switch takes so many */
+#define INBAND_MESSAGE (WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD)
+#define INBAND_HOPS 64
+#define INBAND_CONNECT_MS 50
+
+/* Where a component is: behind a port of another. */
+struct inband_place {
+	uint32_t before; /* path; WEFT_FM_NO_PATH: the host's, or nowhere */
+	uint8_t port; /* of that */
+	uint16_t depth; /* from the neighbour switch on, whose is 1; 0: no way */
+	unsigned int misses; /* requests in a row without an answer */
+};
+
+struct inband {
+	const struct intent *in;
+	int fd; /* -1: not connected */
+	char path[WEFT_SOCKET_PATH_MAX];
+	uint16_t pid; /* the host's, which is the manager's */
+	uint8_t at_port; /* of its switch */
+	uint32_t first; /* path of that */
+	uint8_t last_tag;
+	struct inband_out { /* by tag */
+		bool is_out;
+		uint32_t path;
+		uint8_t tag, layers;
+		uint16_t opcode;
+	} out[256];
+	uint32_t n;
+	struct inband_place place[];
+};
+
+/* The way to each component, near ones first. */
+static void
+inband_place_all(struct inband *b, const struct intent *in)
+{
+	const struct weft_topo *t = in->topo;
+	bool is_more = true;
+
+	b->place[b->first].depth = 1;
+	for (uint16_t depth = 1; is_more; depth++) {
+		is_more = false;
+		for (unsigned int p = 0; p < t->n_ports; p++) {
+			const unsigned int near = t->port[p].node;
+			const unsigned int far = t->port[t->port[p].peer].node;
+			const uint32_t from = in->node[near].path, to = in->node[far].path;
+
+			if (t->node[near].kind != WEFT_TOPO_SWITCH || to == WEFT_FM_NO_PATH ||
+				b->place[from].depth != depth || b->place[to].depth != 0)
+				continue;
+			b->place[to].before = from;
+			b->place[to].port = (uint8_t)(p - t->node[near].first_port);
+			b->place[to].depth = (uint16_t)(depth + 1);
+			is_more = true;
+		}
+	}
+}
+
+struct inband *
+inband_new(const struct intent *in, const char *folder, unsigned int host)
+{
+	struct inband *b = calloc(1, sizeof(*b) + in->n_paths * sizeof(b->place[0]));
+
+	if (b == NULL)
+		cli_fail("out of memory");
+	b->fd = -1;
+	b->in = in;
+	b->n = in->n_paths;
+	b->pid = in->topo->node[host].pid;
+	b->first = in->node[host].at_path;
+	b->at_port = in->node[host].at_port;
+	for (uint32_t i = 0; i < b->n; i++)
+		b->place[i].before = WEFT_FM_NO_PATH;
+	inband_place_all(b, in);
+	if (snprintf(b->path, sizeof(b->path), "%s/cci-%s.port", folder,
+		    in->topo->node[host].name) >= (int)sizeof(b->path))
+		cli_fail("%s/cci-%s.port: longer than the name of a socket may be", folder,
+			in->topo->node[host].name);
+	return b;
+}
+
+static void
+inband_close(struct inband *b)
+{
+	if (b->fd >= 0)
+		close(b->fd);
+	b->fd = -1;
+}
+
+void
+inband_free(struct inband *b)
+{
+	if (b != NULL)
+		inband_close(b);
+	free(b);
+}
+
+bool
+inband_connect(struct inband *b)
+{
+	if (b->fd >= 0)
+		return false;
+	b->fd = weft_socket_connect(b->path, INBAND_CONNECT_MS);
+	memset(b->out, 0, sizeof(b->out));
+	return b->fd >= 0;
+}
+
+unsigned int
+inband_fds(const struct inband *b, struct pollfd *fd)
+{
+	fd[0] = (struct pollfd){ .fd = b->fd, .events = POLLIN };
+	return b->fd >= 0;
+}
+
+/* --- which way --- */
+
+/* Path of what is behind a port of a switch, or WEFT_FM_NO_PATH. */
+static uint32_t
+inband_behind(const struct inband *b, uint32_t path, int port)
+{
+	const struct weft_topo *t = b->in->topo;
+	const struct weft_topo_node *n = &t->node[b->in->node_of[path]];
+
+	return port < 0 || port >= n->n_ports || n->kind != WEFT_TOPO_SWITCH
+	               ? WEFT_FM_NO_PATH
+	               : b->in->node[t->neighbour[n->first_port + (unsigned int)port]].path;
+}
+
+/*
+ * Whether tables lead what is for @pid from one switch to a component, as far as they are known. @p
+ * last receives the switch before it.
+ */
+static bool
+inband_leads(const struct inband *b, const struct weft_fm *fm, uint32_t from, uint32_t to,
+	uint16_t pid, uint32_t *last)
+{
+	for (unsigned int hops = 0; from != to; hops++) {
+		*last = from;
+		from = inband_behind(b, from, weft_fm_route(fm, from, pid));
+		if (from == WEFT_FM_NO_PATH || hops == INBAND_HOPS)
+			return false;
+	}
+	return true;
+}
+
+/* There and back. */
+static bool
+inband_is_routed(const struct inband *b, const struct weft_fm *fm, uint32_t path)
+{
+	const struct weft_topo_node *n = &b->in->topo->node[b->in->node_of[path]];
+	uint32_t last = b->first, back;
+
+	if (!inband_leads(b, fm, b->first, path, n->pid, &last))
+		return false;
+	back = n->kind == WEFT_TOPO_SWITCH ? path : last;
+	return inband_leads(b, fm, back, b->first, b->pid, &last) &&
+	       weft_fm_route(fm, b->first, b->pid) == b->at_port;
+}
+
+/* What is asked: the neighbour, or a PID; 0 if a message would have to be in too many others. */
+static bool
+inband_find(const struct inband *b, const struct weft_fm *fm, uint32_t path, uint16_t *dpid,
+	unsigned int *layers)
+{
+	/* One that does not answer by its PID may have forgotten it. */
+	bool may_ask = b->place[path].misses % 2 == 0;
+
+	for (*layers = 0; *layers <= INBAND_LAYERS; (*layers)++) {
+		*dpid = WEFT_FM_NO_PID;
+		if (path == b->first)
+			return true;
+		if (may_ask && inband_is_routed(b, fm, path)) {
+			*dpid = b->in->topo->node[b->in->node_of[path]].pid;
+			return true;
+		}
+		may_ask = true;
+		path = b->place[path].before;
+		if (path == WEFT_FM_NO_PATH)
+			return false;
+	}
+	return false;
+}
+
+/* --- messages --- */
+
+/* @msg as what the switch before @path sends on by a port. @return bytes; -EMSGSIZE */
+static int
+inband_wrap(const struct inband *b, uint32_t path, const uint8_t *msg, size_t len, uint8_t *to)
+{
+	const struct weft_cci_crawl_out_req req = {
+		.target = b->place[path].port, .size = (uint16_t)len, .msg = msg
+	};
+	const int n = weft_cci_put_crawl_out_req(to + WEFT_CCI_HDR, WEFT_CCI_MAX_PAYLOAD, &req);
+	const struct weft_cci_hdr h = { .opcode = WEFT_CCI_CRAWL_OUT, .len = (uint32_t)n };
+
+	if (n < 0)
+		return -EMSGSIZE;
+	weft_cci_put_hdr(to, &h);
+	return WEFT_CCI_HDR + n;
+}
+
+/* A place for what is known of a request. One that was not answered in time is forgotten. */
+static struct inband_out *
+inband_note(struct inband *b, uint32_t path, unsigned int layers, const uint8_t *msg)
+{
+	struct inband_out *o = &b->out[++b->last_tag];
+
+	*o = (struct inband_out){ .is_out = true,
+		.path = path,
+		.tag = msg[1],
+		.layers = (uint8_t)layers,
+		.opcode = weft_get_le16(msg + 3) };
+	return o;
+}
+
+int
+inband_send(
+	struct inband *b, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len)
+{
+	uint8_t part[2][INBAND_MESSAGE], packet[INBAND_HEAD + INBAND_MESSAGE];
+	unsigned int layers;
+	uint16_t dpid, opcode;
+	int n = (int)len;
+	uint32_t at = path;
+
+	if (b->fd < 0 || len > INBAND_MESSAGE || b->place[path].depth == 0)
+		return -ENOTCONN;
+	/* Tables that are read meanwhile may lead there: no answer is not yet nobody. */
+	if (!inband_find(b, fm, path, &dpid, &layers))
+		return 0;
+	memcpy(part[0], msg, len);
+	for (unsigned int i = 0; i < layers; i++, at = b->place[at].before) {
+		n = inband_wrap(b, at, part[i % 2], (size_t)n, part[(i + 1) % 2]);
+		if (n < 0)
+			return n;
+	}
+	inband_note(b, path, layers, msg);
+	b->place[path].misses++;
+	part[layers % 2][1] = b->last_tag;
+	opcode = weft_get_le16(part[layers % 2] + 3);
+	weft_put_le16(packet, dpid);
+	packet[2] = opcode >= 0x5100 && opcode < 0x5A00 ? 7 : 8;
+	packet[3] = INBAND_OWNER | (b->last_tag & 7);
+	memcpy(packet + INBAND_HEAD, part[layers % 2], (size_t)n);
+	if (send(b->fd, packet, INBAND_HEAD + (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
+		return 0;
+	inband_close(b);
+	return -EPIPE;
+}
+
+/* What a component says by itself (0106h, 0107h). */
+static void
+inband_told(const struct inband *b, struct weft_fm *fm, uint16_t pid, const uint8_t *msg,
+	size_t len, uint64_t now_ns)
+{
+	for (uint32_t i = 0; i < b->n; i++) {
+		struct weft_fm_component c;
+
+		if (weft_fm_component(fm, i, &c) == 0 && c.kind != WEFT_TOPO_HOST && c.pid == pid)
+			weft_fm_answer(fm, i, msg, len, now_ns);
+	}
+}
+
+/* The message in the answer of a switch that has sent it on, or NULL: it could not. */
+static const uint8_t *
+inband_unwrap(const uint8_t *msg, size_t *len)
+{
+	struct weft_cci_crawl_out_rsp rsp;
+	struct weft_cci_hdr h;
+
+	if (weft_cci_get_hdr(&h, msg, *len) != 0 || !h.is_response ||
+		h.opcode != WEFT_CCI_CRAWL_OUT || h.rc != WEFT_CCI_SUCCESS ||
+		weft_cci_get_crawl_out_rsp(&rsp, msg + WEFT_CCI_HDR, h.len) != 0)
+		return NULL;
+	*len = rsp.len;
+	return rsp.msg;
+}
+
+static void
+inband_take(struct inband *b, struct weft_fm *fm, uint8_t *packet, size_t len, uint64_t now_ns)
+{
+	uint8_t *whole = packet + INBAND_HEAD;
+	struct inband_out *o = &b->out[whole[1]];
+	const uint8_t *msg = whole;
+
+	len -= INBAND_HEAD;
+	if ((packet[3] & INBAND_OWNER) != 0) {
+		inband_told(b, fm, weft_get_le16(packet), whole, len, now_ns);
+		return;
+	}
+	if (!o->is_out)
+		return;
+	o->is_out = false;
+	if (o->layers == 0)
+		whole[1] = o->tag;
+	for (unsigned int i = 0; msg != NULL && i < o->layers; i++)
+		msg = inband_unwrap(msg, &len);
+	/* A switch on the way that could not send it on is as good as no answer. */
+	if (msg == NULL || len < WEFT_CCI_HDR || weft_get_le16(msg + 3) != o->opcode)
+		return;
+	b->place[o->path].misses = 0;
+	weft_fm_answer(fm, o->path, msg, len, now_ns);
+}
+
+void
+inband_receive(struct inband *b, struct weft_fm *fm, uint64_t now_ns)
+{
+	uint8_t packet[INBAND_HEAD + INBAND_MESSAGE + 1];
+
+	for (unsigned int k = 0; b->fd >= 0 && k < 64; k++) {
+		const ssize_t n = recv(b->fd, packet, sizeof(packet), MSG_DONTWAIT);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n <= 0)
+			inband_close(b);
+		else if (n >= INBAND_HEAD + WEFT_CCI_HDR)
+			inband_take(b, fm, packet, (size_t)n, now_ns);
+	}
+}

@@ -1,0 +1,83 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# A manager at the port of a host: switches and GFDs are in another run folder, where it reaches no socket of theirs, and
+# have empty tables and memory that is nobody's. It finds them hop by hop, the last one by the routes that it wrote, and a
+# program of the host reads and writes. The next manager with that store goes on.
+. "$(dirname "$0")/lib.sh"
+cd "$work"
+[ -x "$app/weft-fm" ] || skip 'skipped: weft-fm was not built (package libsqlite3-dev)'
+mkdir -m 700 near far
+export XDG_RUNTIME_DIR=$work/near
+unset WEFT_SOCKET
+ctl() { timeout 60 "$app/weftctl" "$@"; }
+
+lab() { # MODE
+	cat <<-Y
+	fabric: managed
+	mode: $1
+	management: fm
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, manager: true}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: s1, kind: switch, pid: 0x011}
+	  - {name: s2, kind: switch, pid: 0x012}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
+	links:
+	  - {a: h0, b: s0, driver: memif, a_port: {socket: $work/edge.sock}}
+	  - {a: s0, b: s1, driver: ring}
+	  - {a: s1, b: s2, driver: ring}
+	  - {a: s2, b: g0, driver: ring}
+	  - {a: s1, b: g1, driver: ring}
+	Y
+}
+
+# by_link MODE: from switches without tables to the first read
+by_link() {
+	rm -f ./*.log lab.db*
+	lab "$1" >lab.yaml
+	XDG_RUNTIME_DIR=$work/far "$app/weftd" --topology lab.yaml --node s0,s1,s2,g0,g1 --cci full --idle yield \
+		--json far.json >far.log 2>far.err &
+	local far=$!
+	pids+=($far)
+	"$app/weftd" --topology lab.yaml --node h0 --cci full --idle yield --json near.json >near.log 2>near.err &
+	local near=$!
+	pids+=($near)
+	wait_for 60 test -S near/weft/cci-h0.port
+	wait_for 60 test -S far/weft/cci-g1.sock
+	same 'mode of the port' 600 "$(stat -c %a near/weft/cci-h0.port)"
+	[ ! -e near/weft/cci-s0.sock ] || die "the manager has another way"
+	"$app/weft-fm" --topology lab.yaml --store sqlite:lab.db --via h0 >fm.log 2>fm.err &
+	local fm=$!
+	pids+=($fm)
+	converged() { ctl fm show fabric --json | json /dev/stdin "1 / (o['converged'] and o['ready'] == 6)" >/dev/null; }
+	wait_for 60 converged
+	same 'the way' 'h0 > s0 > s1 > s2 > g0' "$(ctl fm path h0 g0)"
+	ctl fm mem create --host h0 --size 4M --gfd g0 >/dev/null
+	there() { ctl fm show memory --json | json /dev/stdin "1 / (o[0]['state'] == 'there')" >/dev/null; }
+	wait_for 30 there
+	hello() { echo "hello fabric" | ctl --node h0 mem write g0 0; }
+	wait_for 30 hello
+	same 'what is read' 'hello fabric' "$(ctl --node h0 mem read g0 0 12 --out -)"
+	kill -TERM $fm
+	wait $fm || die "weft-fm ended with $?: $(cat fm.err)"
+	# The next one with that store goes on, and has nothing to write.
+	timeout 60 "$app/weft-fm" --topology lab.yaml --store sqlite:lab.db --via h0 --once >again.log 2>again.err ||
+		die "a second manager does not find its fabric: $(cat again.err)"
+	! grep -q '^write .*DRT' again.log || die "a second manager wrote tables: $(cat again.log)"
+	kill -TERM $near $far
+	wait $near || die "h0 ended with $?: $(cat near.err)"
+	wait $far || die "switches ended with $?: $(cat far.err)"
+	[ "$(json far.json 'o["cci"]["links"]["crawled"] > 0 and o["cci"]["links"]["sent_on"] > 0')" = True ] ||
+		die "nothing came by links: $(json far.json 'o["cci"]["links"]')"
+	[ ! -e near/weft/cci-h0.port ] || die "the port is left behind"
+}
+by_link rxl
+[ -n "${WEFT_TEST_AGAIN:-}" ] || by_link cxl
+
+# Who asks for what is not there.
+misused 'expected a host with manager: true' "$app/weft-fm" --topology lab.yaml --via s0
+sed 's/, manager: true//' lab.yaml >closed.yaml
+misused 'expected a host with manager: true' "$app/weft-fm" --topology closed.yaml --via h0
+misused 'expected sqlite' "$app/weft-fm" --topology lab.yaml --via h0 --store etcd:http://127.0.0.1:1/x
+echo 'a manager at the port of a host makes a fabric'
