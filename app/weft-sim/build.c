@@ -206,13 +206,12 @@ build_node_tables(struct sim *s, struct sim_node *n)
 static void
 build_access(struct sim *s, struct sim_node *n)
 {
-	int rc;
+	char err[256];
 
 	if (!weft_node_has_access(&n->node.cfg))
 		return;
-	rc = weft_node_make_access(&n->node.cfg, s->topo, NULL, &n->access);
-	if (rc != 0)
-		build_fail(s, "rights", n, rc);
+	if (weft_node_make_access(&n->node.cfg, s->topo, NULL, &n->access, err, sizeof(err)) != 0)
+		cli_fail("seed %llu: %s", (unsigned long long)s->seed, err);
 	weft_gfam_publish(&n->access_now, n->access);
 	n->log = sim_alloc(s, sizeof(*n->log));
 	weft_gfam_log_init(n->log);

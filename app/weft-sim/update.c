@@ -114,8 +114,9 @@ update_prepare_tables(struct sim_node *n, struct update_node *u, const struct we
 	u->spare->generation++;
 	if (weft_node_set_tables(u->spare, &n->node.cfg, next, err, sizeof(err)) != 0)
 		cli_fail("seed %llu: change of rights: %s", (unsigned long long)n->sim->seed, err);
-	if (n->access != NULL)
-		update_fail(n, weft_node_make_access(&n->node.cfg, next, NULL, &u->next));
+	if (n->access != NULL &&
+		weft_node_make_access(&n->node.cfg, next, NULL, &u->next, err, sizeof(err)) != 0)
+		cli_fail("seed %llu: change of rights: %s", (unsigned long long)n->sim->seed, err);
 }
 
 static void

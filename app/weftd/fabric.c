@@ -74,10 +74,12 @@ fabric_access(struct node *n, char *err, size_t err_len)
 		return 0;
 	n->rights.log = calloc(1, sizeof(*n->rights.log));
 	rc = n->rights.log == NULL ? -ENOMEM : fabric_make_lists(n, t, &n->rights.lists);
-	if (rc == 0)
-		rc = weft_node_make_access(&n->node->cfg, t, n->rights.lists, &n->rights.live);
 	if (rc != 0)
 		return fabric_fail(n, "tables of rights", rc, err, err_len);
+	rc = weft_node_make_access(
+		&n->node->cfg, t, n->rights.lists, &n->rights.live, err, err_len);
+	if (rc != 0)
+		return rc;
 	weft_gfam_publish(&n->rights.now, n->rights.live);
 	weft_gfam_log_init(n->rights.log);
 	n->rights.guard =
@@ -109,7 +111,7 @@ fabric_publish_access(struct node *n)
 
 /* Where a manager gives out memory, the file says only where it is for hosts. */
 static int
-fabric_prepare_access(struct node *n, const struct weft_topo *t)
+fabric_prepare_access(struct node *n, const struct weft_topo *t, char *err, size_t err_len)
 {
 	struct weft_gfam *next;
 	int rc;
@@ -117,14 +119,15 @@ fabric_prepare_access(struct node *n, const struct weft_topo *t)
 	fabric_free_retired(n);
 	if (t->access.management == WEFT_TOPO_MANAGED_BY_FM && n->rights.lists != NULL) {
 		next = fabric_copy_access(n);
-		return next == NULL ? -ENOMEM : weft_node_set_decoders(next, &n->node->cfg, t);
+		rc = next == NULL ? -ENOMEM : weft_node_set_decoders(next, &n->node->cfg, t);
+		return rc == 0 ? 0 : fabric_fail(n, "decoders", rc, err, err_len);
 	}
 	rc = fabric_make_lists(n, t, &n->rights.next_lists);
 	if (rc == 0 && (n->rights.next_lists == NULL) != (n->rights.lists == NULL))
 		rc = -E2BIG;
-	return rc != 0 ? rc
-	               : weft_node_make_access(
-				 &n->node->cfg, t, n->rights.next_lists, &n->rights.next);
+	return rc != 0 ? fabric_fail(n, "tables of rights", rc, err, err_len)
+	               : weft_node_make_access(&n->node->cfg, t, n->rights.next_lists,
+				 &n->rights.next, err, err_len);
 }
 
 int
@@ -133,11 +136,7 @@ fabric_prepare(struct node *n, const struct weft_topo *t, char *err, size_t err_
 	int rc =
 		weft_node_set_tables(weft_tables_begin(&n->tables), &n->node->cfg, t, err, err_len);
 
-	if (rc != 0)
-		return rc;
-	if (n->rights.live != NULL)
-		rc = fabric_prepare_access(n, t);
-	return rc == 0 ? 0 : fabric_fail(n, "tables of rights", rc, err, err_len);
+	return rc != 0 || n->rights.live == NULL ? rc : fabric_prepare_access(n, t, err, err_len);
 }
 
 /* But for its generation, which comes first. */

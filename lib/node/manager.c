@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* What a topology says of the tables of switches, as commands to their responders. */
+/* What a topology says of the tables of switches and GFDs, as commands to their responders. */
 
 #include "weft_manager.h"
 
@@ -9,6 +9,9 @@
 
 #include "weft_topo_graph.h"
 
+#define MANAGER_REGION 0 /* a GFD has one DMP, and one region of all its memory */
+#define MANAGER_DMP_LOG2 28 /* a DMP is a multiple of 256 MB, memory need not be */
+#define MANAGER_GROUPS weft_mask64(WEFT_TOPO_FM_GROUPS) /* that commands can name */
 #define MANAGER_TABLE 0 /* a node has one DRT, and a switch one RGT */
 
 /* A component that is commanded. */
@@ -201,4 +204,142 @@ weft_manager_set_pids(struct weft_cci_switch *s, const struct weft_node_cfg *c,
 		}
 	}
 	return rc;
+}
+
+/* --- memory of GFDs --- */
+
+static const struct weft_gfam *
+manager_gfam_now(void *g)
+{
+	return g;
+}
+
+static struct weft_gfam *
+manager_gfam_begin(void *g)
+{
+	return g;
+}
+
+static void
+manager_gfam_commit(void *g)
+{
+	(void)g; /* as for switches */
+}
+
+static const struct weft_cci_gfd_world manager_gfam_world = {
+	.now = manager_gfam_now,
+	.begin = manager_gfam_begin,
+	.commit = manager_gfam_commit,
+};
+
+/* All of it is one DMP and one region. */
+static int
+manager_set_places(const struct manager *m, uint64_t memory)
+{
+	const uint64_t units = (memory + weft_mask64(MANAGER_DMP_LOG2)) >> MANAGER_DMP_LOG2;
+	const struct weft_cci_region e = {
+		.decode_len = units, .len = units << MANAGER_DMP_LOG2, .blk = WEFT_TOPO_BLOCK
+	};
+	const struct weft_cci_set_dc_region_req region = {
+		.id = MANAGER_REGION, .blk = WEFT_TOPO_BLOCK, .decode_len = units, .len = memory
+	};
+	uint8_t list[WEFT_CCI_REGION_LEN], req[WEFT_CCI_MAX_PAYLOAD];
+	const struct weft_cci_set_dmps_req dmp = { .n = 1, .dmp = list };
+	int rc;
+
+	weft_cci_put_region(list, 0, &e);
+	rc = manager_send(
+		m, WEFT_CCI_SET_DMPS, req, weft_cci_put_set_dmps_req(req, sizeof(req), &dmp));
+	return rc != 0 ? rc
+	               : manager_send(m, WEFT_CCI_SET_DC_REGION, req,
+				 weft_cci_put_set_dc_region_req(req, sizeof(req), &region));
+}
+
+static int
+manager_add(const struct manager *m, const struct weft_topo_range *r)
+{
+	const struct weft_cci_extent e = { .dpa = r->base, .len = r->size };
+	uint8_t list[WEFT_CCI_EXTENT_LEN], req[WEFT_CCI_MAX_PAYLOAD];
+	const struct weft_cci_dc_add_req in = { .grp = r->group,
+		.policy = WEFT_GFAM_PRESCRIPTIVE,
+		.region = MANAGER_REGION,
+		.len = r->size,
+		.n = 1,
+		.extent = list };
+
+	weft_cci_put_extent(list, 0, &e);
+	return manager_send(
+		m, WEFT_CCI_DC_ADD, req, weft_cci_put_dc_add_req(req, sizeof(req), &in));
+}
+
+/* A group that no command can name: the file may have more than there are in a SAT's row. */
+static int
+manager_add_beyond(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_topo_range *r)
+{
+	const struct weft_gfam_range range = { r->base, r->size };
+	const struct weft_gfam_add a = { .group = r->group,
+		.policy = WEFT_GFAM_PRESCRIPTIVE,
+		.region = MANAGER_REGION,
+		.len = range.len,
+		.range = &range,
+		.n = 1 };
+	struct weft_gfam_dc_done done;
+
+	return weft_gfam_dc_add(dc, g, &a, &done);
+}
+
+/* Who may reach which groups: rows that differ. */
+static int
+manager_set_sat(const struct manager *m, struct weft_gfam *g, const struct weft_topo *t)
+{
+	uint8_t list[WEFT_CCI_SET_SAT_REQ_MAX * WEFT_CCI_SAT_ROW_LEN], req[WEFT_CCI_MAX_PAYLOAD];
+	struct weft_cci_set_sat_req in = { .rows = list };
+	int rc = 0;
+
+	for (unsigned int i = 0; i <= t->n_nodes && rc == 0; i++) {
+		const struct weft_topo_node *n = i < t->n_nodes ? &t->node[i] : NULL;
+		const bool asks =
+			n != NULL && (n->kind == WEFT_TOPO_HOST || n->kind == WEFT_TOPO_DEVICE);
+
+		if (asks && (n->access & ~MANAGER_GROUPS) != 0) {
+			rc = weft_gfam_set_sat(g, n->pid, n->access);
+		} else if (asks && weft_gfam_sat(g, n->pid) != n->access) {
+			const struct weft_cci_sat_row row = { n->pid, (uint32_t)n->access };
+
+			weft_cci_put_sat_row(list, in.n++, &row);
+		}
+		if (rc == 0 && in.n != 0 && (n == NULL || in.n == WEFT_CCI_SET_SAT_REQ_MAX)) {
+			rc = manager_send(m, WEFT_CCI_SET_SAT, req,
+				weft_cci_put_set_sat_req(req, sizeof(req), &in));
+			in.n = 0;
+		}
+	}
+	return rc;
+}
+
+int
+weft_manager_set_memory(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_node_cfg *c,
+	const struct weft_topo *t, char *err, size_t err_len)
+{
+	const struct weft_topo_node *own = &c->topo->node[c->index];
+	struct weft_cci_gfd s;
+	const struct manager m = { weft_cci_gfd_commands, weft_cci_gfd_n_commands, &s, own->name,
+		err, err_len };
+	int rc;
+
+	weft_cci_gfd_init(&s, &manager_gfam_world, g, dc);
+	rc = manager_set_places(&m, own->memory);
+	for (unsigned int i = 0; i < t->access.n_ranges && rc == 0; i++) {
+		const struct weft_topo_range *r = &t->access.range[i];
+
+		if (r->gfd == c->index)
+			rc = r->group < WEFT_TOPO_FM_GROUPS ? manager_add(&m, r)
+			                                    : manager_add_beyond(g, dc, r);
+	}
+	if (rc == 0)
+		rc = manager_set_sat(&m, g, t);
+	return rc == 0 || rc == -EPROTO
+	               ? rc
+	               : weft_errorf(err, err_len, rc, "node %s: groups beyond %u: %s", own->name,
+				 WEFT_TOPO_FM_GROUPS - 1, strerror(-rc));
 }

@@ -356,33 +356,6 @@ tables_dmp_len(const struct weft_node_cfg *n)
 	return (memory + DMP_UNIT - 1) & ~(DMP_UNIT - 1);
 }
 
-/* The region that all memory of a GFD is in, and what of it groups have by the file. */
-static int
-tables_add_capacity(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_node_cfg *n,
-	const struct weft_topo *t)
-{
-	const uint64_t memory = tables_of(n)->memory;
-	const struct weft_gfam_region region = {
-		.decode_len = tables_dmp_len(n), .len = memory, .block = WEFT_TOPO_BLOCK
-	};
-	struct weft_gfam_dc_done done;
-	int rc = weft_gfam_dc_set_region(dc, g, 0, &region);
-
-	for (unsigned int i = 0; i < t->access.n_ranges && rc == 0; i++) {
-		const struct weft_gfam_range range = { t->access.range[i].base,
-			t->access.range[i].size };
-		const struct weft_gfam_add a = { .group = t->access.range[i].group,
-			.policy = WEFT_GFAM_PRESCRIPTIVE,
-			.len = range.len,
-			.range = &range,
-			.n = 1 };
-
-		if (t->access.range[i].gfd == n->index)
-			rc = weft_gfam_dc_add(dc, g, &a, &done);
-	}
-	return rc;
-}
-
 static int
 tables_set_blocks(struct weft_gfam *g, const struct weft_node_cfg *n, const struct weft_topo *t)
 {
@@ -403,15 +376,53 @@ tables_set_blocks(struct weft_gfam *g, const struct weft_node_cfg *n, const stru
 	return rc;
 }
 
+/* Of a host or device, whose own they are, and of a GFD with more ranges than lists hold. */
 static int
-tables_set_rights(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_node_cfg *n,
-	const struct weft_topo *t)
+tables_set_rights(struct weft_gfam *g, const struct weft_node_cfg *n, const struct weft_topo *t)
 {
-	int rc = dc != NULL ? tables_add_capacity(g, dc, n, t) : tables_set_blocks(g, n, t);
+	int rc = weft_gfam_set_dmp(g, 0, 0, tables_dmp_len(n), WEFT_TOPO_BLOCK);
 
+	if (rc == 0)
+		rc = tables_set_blocks(g, n, t);
 	for (unsigned int i = 0; i < t->n_nodes && rc == 0; i++)
 		if (tables_is_requester(&t->node[i]))
 			rc = weft_gfam_set_sat(g, t->node[i].pid, tables_open_groups(n, t, i));
+	return rc;
+}
+
+/* Room for the ranges of a GFD; 0: it is none, or has more than lists hold. */
+static size_t
+tables_lists_size(
+	const struct weft_node_cfg *n, const struct weft_topo *t, struct weft_gfam_dc_cfg *cfg)
+{
+	unsigned int ranges = 1;
+
+	for (unsigned int i = 0; i < t->access.n_ranges; i++)
+		ranges += t->access.range[i].gfd == n->index;
+	*cfg = (struct weft_gfam_dc_cfg){ .extents = (uint16_t)ranges, .tags = 1 };
+	return tables_of(n)->kind != WEFT_TOPO_GFD || ranges > UINT16_MAX ? 0
+	                                                                  : weft_gfam_dc_size(cfg);
+}
+
+/* Lists that nobody keeps, where none are given: commands need them. */
+static int
+tables_command_memory(struct weft_gfam *g, struct weft_gfam_dc *dc, const struct weft_node_cfg *n,
+	const struct weft_topo *t, char *err, size_t err_len)
+{
+	struct weft_gfam_dc_cfg cfg;
+	const size_t size = tables_lists_size(n, t, &cfg);
+	void *mem;
+	int rc;
+
+	if (dc != NULL)
+		return weft_manager_set_memory(g, dc, n, t, err, err_len);
+	if (size == 0)
+		return tables_set_rights(g, n, t);
+	mem = n->world->alloc(n->world_arg, size);
+	if (mem == NULL)
+		return -ENOMEM;
+	rc = weft_manager_set_memory(g, weft_gfam_dc_init(mem, &cfg), n, t, err, err_len);
+	n->world->free(n->world_arg, mem);
 	return rc;
 }
 
@@ -438,35 +449,37 @@ tables_groups(const struct weft_node_cfg *n, const struct weft_topo *t, bool may
 
 int
 weft_node_make_access(const struct weft_node_cfg *n, const struct weft_topo *t,
-	struct weft_gfam_dc *dc, struct weft_gfam **out)
+	struct weft_gfam_dc *dc, struct weft_gfam **out, char *err, size_t err_len)
 {
-	const uint64_t len = tables_dmp_len(n);
 	const uint16_t rows = tables_count_requesters(t);
+	struct weft_gfam_dc_cfg lists;
+	const bool is_commanded = dc != NULL || tables_lists_size(n, t, &lists) != 0;
 	const struct weft_gfam_cfg cfg = {
 		.rows = rows == 0 ? 1 : rows,
 		.groups = (uint8_t)tables_groups(n, t, dc != NULL),
 		.dmps = 1,
 		.knobs = WEFT_GFAM_UIO,
-		.blocks = (uint32_t)(len >> BLOCK_LOG2),
-		.media[0] = { WEFT_TOPO_BLOCK, dc != NULL ? WEFT_GFAM_DC | WEFT_GFAM_SHARABLE : 0 },
+		.blocks = (uint32_t)(tables_dmp_len(n) >> BLOCK_LOG2),
+		.media[0] = { WEFT_TOPO_BLOCK,
+			is_commanded ? WEFT_GFAM_DC | WEFT_GFAM_SHARABLE : 0 },
 	};
 	struct weft_gfam *g;
 	void *mem = n->world->alloc(n->world_arg, weft_gfam_size(&cfg));
-	int rc;
+	int rc = mem == NULL ? -ENOMEM : 0;
 
-	if (mem == NULL)
-		return -ENOMEM;
-	g = weft_gfam_init(mem, &cfg);
-	rc = g == NULL ? -EINVAL : weft_gfam_set_dmp(g, 0, 0, len, WEFT_TOPO_BLOCK);
+	g = rc == 0 ? weft_gfam_init(mem, &cfg) : NULL;
+	if (rc == 0)
+		rc = g == NULL ? -EINVAL : tables_command_memory(g, dc, n, t, err, err_len);
 	if (rc == 0)
 		rc = tables_set_decoders(g, n, t);
 	if (rc == 0)
-		rc = tables_set_rights(g, dc, n, t);
-	if (rc == 0)
 		*out = g;
-	else
+	else if (mem != NULL)
 		n->world->free(n->world_arg, mem);
-	return rc;
+	return rc == 0 || rc == -EPROTO
+	               ? rc
+	               : weft_errorf(err, err_len, rc, "node %s: tables of rights: %s",
+				 tables_of(n)->name, strerror(-rc));
 }
 
 /* A host or device offers its memory by UIO, if it has that. */

@@ -2,10 +2,10 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * The manager that is built in (fabric.md section 6.1): it has the tables of a switch say what the
- * topology does, by the commands that a manager outside sends. It gives them to the rows of the
- * responder in process (weft_cci_switch.h); nothing else writes those tables. What is so already is
- * not sent again.
+ * The manager that is built in (fabric.md section 6.1): it has the tables of switches and GFDs say
+ * what the topology does, by the commands that a manager outside sends. It gives them to the rows
+ * of the responders in process (weft_cci_switch.h, weft_cci_gfd.h); nothing else writes those
+ * tables. What is so already is not sent again.
  *
  * It owns no component in the sense of section 4.4, and read-only mode does not concern it.
  */
@@ -13,6 +13,7 @@
 #define WEFT_MANAGER_H
 
 #include "weft_base.h"
+#include "weft_cci_gfd.h"
 #include "weft_cci_switch.h"
 #include "weft_node.h"
 
@@ -35,6 +36,18 @@ int weft_manager_set_routes(struct weft_tables *tables, const struct weft_node_c
  */
 int weft_manager_set_pids(struct weft_cci_switch *s, const struct weft_node_cfg *c,
 	const struct weft_topo *t, char *err, size_t err_len);
+
+/**
+ * Have a GFD's DMP and region have all its memory, groups their ranges of it, and a SAT row open to
+ * each host and device what its access says (4906h, 4903h, 4907h, 490Dh). Groups from
+ * WEFT_TOPO_FM_GROUPS on, which no command can name, are set beside them.
+ *
+ * @param g   new: of no memory yet
+ * @param dc  empty lists that hold the ranges; they are not to be used after an error
+ * @return 0, or -EPROTO or -errno with a line, as above
+ */
+int weft_manager_set_memory(struct weft_gfam *g, struct weft_gfam_dc *dc,
+	const struct weft_node_cfg *c, const struct weft_topo *t, char *err, size_t err_len);
 
 WEFT_END_DECLS
 

@@ -530,10 +530,10 @@ bool weft_node_has_access(const struct weft_node_cfg *c);
  *
  * @param dc  of a GFD whose capacity commands may change: empty lists, which receive it; NULL:
  *            what @p t says is all that there is
- * @return 0, or -errno: -ENOSPC if the lists are too short; they are not to be used then
+ * @return 0, or -errno with a line; the lists are not to be used then
  */
 int weft_node_make_access(const struct weft_node_cfg *c, const struct weft_topo *t,
-	struct weft_gfam_dc *dc, struct weft_gfam **out);
+	struct weft_gfam_dc *dc, struct weft_gfam **out, char *err, size_t err_len);
 
 /** Decoders of a GFD's tables by @p t again, all else as it is. 0, or -errno: half is made. */
 int weft_node_set_decoders(

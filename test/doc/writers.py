@@ -4,7 +4,8 @@
 """Tables of a fabric have one writer: the rows of responders, which commands call (doc/cci.md).
 
 Who else in lib and app calls a setter of them is a fault. lib/fabric has the setters; benches and weft-replay
-have tables of their own, of no fabric.
+have tables of their own, of no fabric. manager.c sets what no command can name: groups of a GFD beyond 30;
+tables.c the windows of hosts and memory of devices, which are their own, and a GFD of more ranges than lists hold.
 
 Before that the check is tried on lines whose faults are known.
 """
@@ -19,6 +20,12 @@ TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 RULES = (
     ("DRT or RGT", r"\bweft_route_set_(?:drt|rgt)\s*\(",
      ("lib/node/cci_switch_tables.c", "app/weft-replay/receiver.c")),
+    ("DMP or region", r"\bweft_gfam_(?:set_dmp|dc_set_region|set_region)\s*\(",
+     ("lib/node/cci_gfd_places.c", "lib/node/tables.c")),
+    ("group", r"\bweft_gfam_(?:dc_(?:add|release|refer)|set_blocks)\s*\(",
+     ("lib/node/cci_gfd_capacity.c", "lib/node/manager.c", "lib/node/tables.c")),
+    ("SAT", r"\bweft_gfam_set_sat(?:32)?\s*\(",
+     ("lib/node/cci_gfd_capacity.c", "lib/node/manager.c", "lib/node/tables.c")),
     ("PID of a port of a switch", r"\b(?:s|sw|responder)(?:->|\.)pid\[[^]]*\]\s*=[^=]|memcpy\(\s*s->pid\b",
      ("lib/node/cci_switch.c",)),
 )
@@ -44,6 +51,9 @@ def try_checks():
     bad = (
         ("lib/node/tables.c", "\trc = weft_route_set_drt(r, 0, row, 1);\n"),
         ("app/weftd/fabric.c", "\trc = weft_route_set_rgt(r, 0, row, 1);\n"),
+        ("app/weftd/fabric.c", "\trc = weft_gfam_set_sat(g, pid, 1);\n"),
+        ("app/weft-sim/rights.c", "\trc = weft_gfam_dc_add(dc, g, &a, &done);\n"),
+        ("app/weft-sim/rights.c", "\trc = weft_gfam_set_dmp(g, 0, 0, len, block);\n"),
         ("app/weftd/cci_nodes.c", "\tc->sw.pid[p] = far->pid;\n"),
         ("app/weftd/cci_nodes.c", "\tmemcpy(s->pid, pid, sizeof(pid));\n"),
     )

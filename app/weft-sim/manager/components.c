@@ -269,10 +269,12 @@ static void
 components_begin_gfd(struct manager_node *n, struct weft_cci_component_cfg *cfg)
 {
 	const struct weft_gfam_dc_cfg dc = { .extents = COMPONENT_EXTENTS, .tags = 1 };
+	char err[200];
 
 	n->gfd.dc = weft_gfam_dc_init(components_alloc(n, weft_gfam_dc_size(&dc)), &dc);
-	components_check(
-		n, "rights", weft_node_make_access(&n->cfg, n->m->topo, n->gfd.dc, &n->gfd.access));
+	components_check(n, "rights",
+		weft_node_make_access(
+			&n->cfg, n->m->topo, n->gfd.dc, &n->gfd.access, err, sizeof(err)));
 	n->gfd.spare = components_alloc(n, weft_gfam_size(weft_gfam_cfg(n->gfd.access)));
 	weft_gfam_publish(&n->gfd.now, n->gfd.access);
 	weft_gfam_log_init(&n->gfd.log);

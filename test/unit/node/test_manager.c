@@ -19,6 +19,8 @@
 #define FABRICS 200
 #define SWITCHES 6
 #define TEXT 16384
+#define GROUPS 40 /* some of them beyond those that commands can name */
+#define BLOCK 4096
 
 struct fabric {
 	struct weft_topo *topo;
@@ -74,10 +76,32 @@ fabric_free(struct fabric *f)
 	weft_topo_free(f->topo);
 }
 
+static void *
+fabric_alloc(void *world, size_t len)
+{
+	void *mem = aligned_alloc(WEFT_CACHE_LINE, weft_line_up(len));
+
+	(void)world;
+	assert_non_null(mem);
+	return memset(mem, 0, weft_line_up(len));
+}
+
+static void
+fabric_dealloc(void *world, void *mem)
+{
+	(void)world;
+	free(mem);
+}
+
+static const struct weft_node_world fabric_world = { .alloc = fabric_alloc,
+	.free = fabric_dealloc };
+
 static struct weft_node_cfg
 fabric_node(const struct fabric *f, uint16_t i)
 {
-	return (struct weft_node_cfg){ .topo = f->topo, .load = f->load, .index = i };
+	return (struct weft_node_cfg){
+		.world = &fabric_world, .topo = f->topo, .load = f->load, .index = i
+	};
 }
 
 static struct weft_tables *
@@ -238,4 +262,173 @@ WEFT_TEST(a_refusal_names_node_command_and_code)
 	assert_string_equal(err, "node s0: Set RGT (570Bh): Invalid Input");
 	free(tables);
 	fabric_free(&f);
+}
+
+/* Two GFDs, whose memory groups have in turn, with a gap now and then; three hosts. */
+static void
+memory_draw(struct fabric *f, struct weft_rand *r)
+{
+	static char text[TEXT];
+	struct weft_load_files files = { .topology = "drawn", .yaml = text };
+	const unsigned int groups = 1 + (unsigned int)weft_rand_below(r, GROUPS);
+	unsigned int at[2] = { 0, 0 };
+	struct weft_topo_error why;
+
+	text[0] = '\0';
+	fabric_put(text, "fabric: f\nnodes:\n  - {name: s0, kind: switch, pid: 1}\n");
+	for (unsigned int i = 0; i < 3; i++) {
+		fabric_put(
+			text, "  - {name: h%u, kind: host, pid: %u, access: [m0", i, 9 + 700 * i);
+		for (unsigned int k = 1; k < groups; k++)
+			if (weft_rand_below(r, 2) == 0)
+				fabric_put(text, ", m%u", k);
+		fabric_put(text, "]}\n");
+	}
+	for (unsigned int i = 0; i < 2; i++)
+		fabric_put(text, "  - {name: g%u, kind: gfd, pid: %u, memory: 1M}\n", i, 100 + i);
+	fabric_put(text, "groups:\n");
+	for (unsigned int k = 0; k < groups; k++) {
+		const unsigned int g = (unsigned int)weft_rand_below(r, 2);
+		const unsigned int n = 1 + (unsigned int)weft_rand_below(r, 3);
+
+		fabric_put(text, "  - {name: m%u, ranges: [{gfd: g%u, base: %u, size: %u}]}\n", k,
+			g, at[g] * BLOCK, n * BLOCK);
+		at[g] += n + (unsigned int)weft_rand_below(r, 2);
+	}
+	fabric_put(text, "links:\n");
+	for (unsigned int i = 0; i < 3; i++)
+		fabric_put(text, "  - {a: h%u, b: s0}\n", i);
+	fabric_put(text, "  - {a: g0, b: s0}\n  - {a: g1, b: s0}\n");
+	files.len = strlen(text);
+	if (weft_load_open(&f->topo, &f->load, &files, &why) != 0)
+		fail_msg("%s\n%s", why.text, text);
+}
+
+static struct weft_gfam_dc *
+empty_lists(void)
+{
+	const struct weft_gfam_dc_cfg cfg = { .extents = 100, .tags = 1 };
+
+	return weft_gfam_dc_init(fabric_alloc(NULL, weft_gfam_dc_size(&cfg)), &cfg);
+}
+
+/* What the topology says, by the setters, in tables of the same sizes. */
+static struct weft_gfam *
+memory_by_setters(
+	struct weft_gfam_dc *dc, const struct weft_gfam_cfg *cfg, const struct weft_node_cfg *c)
+{
+	struct weft_gfam *g = weft_gfam_init(fabric_alloc(NULL, weft_gfam_size(cfg)), cfg);
+	const struct weft_gfam_region region = {
+		.decode_len = 256u << 20, .len = 1u << 20, .block = BLOCK
+	};
+	const struct weft_topo *t = c->topo;
+	struct weft_gfam_dc_done done;
+
+	assert_non_null(g);
+	assert_int_equal(weft_gfam_set_dmp(g, 0, 0, 256u << 20, BLOCK), 0);
+	assert_int_equal(weft_gfam_dc_set_region(dc, g, 0, &region), 0);
+	for (unsigned int i = 0; i < t->access.n_ranges; i++) {
+		const struct weft_topo_range *r = &t->access.range[i];
+		const struct weft_gfam_range range = { r->base, r->size };
+		const struct weft_gfam_add a = { .group = r->group,
+			.policy = WEFT_GFAM_PRESCRIPTIVE,
+			.len = r->size,
+			.range = &range,
+			.n = 1 };
+
+		if (r->gfd == c->index)
+			assert_int_equal(weft_gfam_dc_add(dc, g, &a, &done), 0);
+	}
+	for (unsigned int i = 0; i < t->n_nodes; i++)
+		if (t->node[i].kind == WEFT_TOPO_HOST)
+			assert_int_equal(
+				weft_gfam_set_sat(g, t->node[i].pid, t->node[i].access), 0);
+	assert_int_equal(weft_node_set_decoders(g, c, t), 0);
+	return g;
+}
+
+static void
+compare_lists(const struct weft_gfam_dc *a, const struct weft_gfam_dc *b, const struct weft_gfam *t)
+{
+	for (uint16_t group = 0; group < weft_gfam_cfg(t)->groups; group++) {
+		struct weft_gfam_extent x[2][4] = { 0 };
+		struct weft_gfam_dc_list list[2];
+
+		assert_int_equal(weft_gfam_dc_extents(a, t, group, 0, x[0], 4, &list[0]), 0);
+		assert_int_equal(weft_gfam_dc_extents(b, t, group, 0, x[1], 4, &list[1]), 0);
+		assert_memory_equal(&list[0], &list[1], sizeof(list[0]));
+		assert_memory_equal(x[0], x[1], sizeof(x[0]));
+	}
+}
+
+static void
+check_memory(const struct weft_node_cfg *c, bool has_lists)
+{
+	struct weft_gfam_dc *have_lists = empty_lists(), *want_lists = empty_lists();
+	struct weft_gfam *have, *want;
+	char err[256] = "";
+
+	if (weft_node_make_access(
+		    c, c->topo, has_lists ? have_lists : NULL, &have, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
+	want = memory_by_setters(want_lists, weft_gfam_cfg(have), c);
+	assert_false(weft_gfam_differs(have, want));
+	if (has_lists)
+		compare_lists(have_lists, want_lists, have);
+	free(have);
+	free(want);
+	free(have_lists);
+	free(want_lists);
+}
+
+WEFT_TEST(commands_give_memory_as_the_topology_does)
+{
+	struct weft_rand r;
+
+	weft_test_seed(&r, "memory");
+	for (unsigned int k = 0; k < weft_test_cases(FABRICS); k++) {
+		struct fabric f;
+
+		memory_draw(&f, &r);
+		for (uint16_t i = 0; i < f.topo->n_nodes; i++) {
+			const struct weft_node_cfg c = fabric_node(&f, i);
+
+			if (f.topo->node[i].kind == WEFT_TOPO_GFD) {
+				check_memory(&c, true);
+				check_memory(&c, false);
+			}
+		}
+		fabric_free(&f);
+	}
+}
+
+/* Lists that are too short for what the file gives. */
+WEFT_TEST(memory_that_does_not_fit_is_refused)
+{
+	const struct weft_gfam_dc_cfg cfg = { .extents = 1, .tags = 1 };
+	unsigned int refused = 0;
+	struct weft_rand r;
+
+	weft_test_seed(&r, "short lists");
+	for (unsigned int k = 0; k < 20; k++) {
+		struct weft_gfam_dc *dc =
+			weft_gfam_dc_init(fabric_alloc(NULL, weft_gfam_dc_size(&cfg)), &cfg);
+		struct weft_gfam *g = NULL;
+		struct weft_node_cfg c;
+		struct fabric f;
+		char err[256] = "";
+
+		memory_draw(&f, &r);
+		c = fabric_node(&f, f.topo->gfd[0]);
+		if (weft_node_make_access(&c, f.topo, dc, &g, err, sizeof(err)) == -EPROTO) {
+			assert_string_equal(err, "node g0: GFD Dynamic Capacity Add (4907h): "
+						 "Resources Exhausted");
+			assert_null(g);
+			refused++;
+		}
+		free(g);
+		free(dc);
+		fabric_free(&f);
+	}
+	assert_true(refused != 0);
 }

@@ -93,7 +93,8 @@ toy_tables(struct toy_node *a)
 	weft_tables_publish(&a->slot, a->tables);
 	if (!weft_node_has_access(c))
 		return;
-	assert_int_equal(weft_node_make_access(c, c->topo, NULL, &a->access), 0);
+	if (weft_node_make_access(c, c->topo, NULL, &a->access, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
 	weft_gfam_publish(&a->access_now, a->access);
 	weft_gfam_log_init(&a->log);
 	a->guard = (struct weft_gfam_checker){ .tables = &a->access_now, .log = &a->log };
