@@ -549,7 +549,7 @@ FILLED = {control.VERSION: 1, control.MODE: 1, control.MAX_FLITS: 5, control.POR
           control.CREDITS: 64, control.DIFFERS: 4, control.FLAGS: 1, control.SESSION: 0xFEDCBA98,
           control.COUNT: 0x01020304, control.CHALLENGED: 0x123456789ABCDEF0,
           control.INSTANCE: 0x0FEDCBA987654321, control.HEARD: 1, control.RUNS_MS: 0xFFFFFFFF}
-OUT_OF_RANGE = {control.TYPE: (0, 12), control.MODE: (2,), control.MAX_FLITS: (0, 65),
+OUT_OF_RANGE = {control.TYPE: (0, 13), control.MODE: (2,), control.MAX_FLITS: (0, 65),
                 control.CRC_ORDER: (2,), control.ISN: (3,), control.IDE: (3,),
                 control.DIFFERS: (0, 13), control.FLAGS: (2,), control.SESSION: (0,),
                 control.COUNT: (0,), control.PADDED: (65,), control.CHALLENGED: (0,),
