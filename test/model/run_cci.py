@@ -14,8 +14,8 @@ from weftmodel import cci_access_cases, cci_cases, gfd_cases
 from weftmodel.script import Talk
 
 SEQUENCE = 5000
-# Mandatory, but not served by Weft's switch: it has no CDAT, and cannot ask others on an FM's behalf.
-WITHOUT = [0x0702, 0x5701]
+# Mandatory, but not served by this switch: it cannot ask others on an FM's behalf.
+WITHOUT = [0x5701]
 
 
 class Device:
