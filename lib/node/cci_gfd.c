@@ -102,7 +102,7 @@ static CCI_GFD_ROW(gfd_identify)
 	if (len != 0)
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
 	gfd_put_memory(t, &out);
-	return cci_gfd_sent(weft_cci_put_identify_gfd_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_identify_gfd_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static CCI_GFD_ROW(gfd_status)
@@ -122,7 +122,7 @@ static CCI_GFD_ROW(gfd_status)
 		out.curs = CCI_LINK_SPEED;
 		out.ltssm = CCI_LINK_LTSSM_L0;
 	}
-	return cci_gfd_sent(weft_cci_put_get_gfd_status_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_gfd_status_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static CCI_GFD_ROW(gfd_get_qos)
@@ -133,7 +133,7 @@ static CCI_GFD_ROW(gfd_get_qos)
 	(void)req;
 	if (len != 0)
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
-	return cci_gfd_sent(weft_cci_put_get_gfd_qos_control_rsp(rsp, *rsp_len, &g->qos), rsp_len);
+	return cci_row_sent(weft_cci_put_get_gfd_qos_control_rsp(rsp, *rsp_len, &g->qos), rsp_len);
 }
 
 static CCI_GFD_ROW(gfd_set_qos)
@@ -163,7 +163,7 @@ static CCI_GFD_ROW(gfd_qos_status)
 	(void)req;
 	if (len != 0)
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
-	return cci_gfd_sent(weft_cci_put_get_gfd_qos_status_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_gfd_qos_status_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 /* As many limits as fit, from that of @p start on. */
@@ -175,9 +175,9 @@ gfd_put_limits(const struct weft_cci_gfd *g, unsigned int start, unsigned int n,
 
 	if (start >= WEFT_GFAM_RPIDS || n > WEFT_GFAM_RPIDS - start)
 		return WEFT_CCI_INVALID_INPUT;
-	out.n = (uint16_t)cci_gfd_fit(n, n, *rsp_len, WEFT_CCI_GET_GFD_BW_LIMIT_RSP_LEN, 1);
+	out.n = (uint16_t)cci_row_fit(n, n, *rsp_len, WEFT_CCI_GET_GFD_BW_LIMIT_RSP_LEN, 1);
 	out.frac = &g->bw_limit[start];
-	return cci_gfd_sent(weft_cci_put_get_gfd_bw_limit_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_gfd_bw_limit_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static CCI_GFD_ROW(gfd_get_limits)
@@ -236,7 +236,7 @@ static CCI_GFD_ROW(gfd_get_gdt)
 		return cci_gfd_rc(rc);
 	out.rpid = in.rpid;
 	out.start = in.start;
-	out.n = (uint8_t)cci_gfd_fit(WEFT_GFAM_DECODERS - in.start, in.n, *rsp_len,
+	out.n = (uint8_t)cci_row_fit(WEFT_GFAM_DECODERS - in.start, in.n, *rsp_len,
 		WEFT_CCI_GET_GDT_RSP_LEN, WEFT_CCI_GDT_LEN);
 	out.gdt = rsp + WEFT_CCI_GET_GDT_RSP_LIST;
 	for (unsigned int i = 0; i < out.n; i++) {
@@ -247,7 +247,7 @@ static CCI_GFD_ROW(gfd_get_gdt)
 		e = gfd_decoder_entry(&d, in.start + i);
 		weft_cci_put_gdt(rsp + WEFT_CCI_GET_GDT_RSP_LIST, i, &e);
 	}
-	return cci_gfd_sent(weft_cci_put_get_gdt_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_gdt_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static int
@@ -366,18 +366,11 @@ static CCI_GFD_ROW(gfd_read_cdat)
 	const struct weft_cci_gfd *g = arg;
 	uint8_t cdat[CDAT_SIZE_MAX];
 	struct weft_cci_read_cdat_req in;
-	struct weft_cci_read_cdat_rsp out = { 0 };
 	const int rc = weft_cci_get_read_cdat_req(&in, req, len);
 
 	(void)who;
-	if (rc != 0)
-		return cci_gfd_rc(rc);
-	out.total = gfd_cdat(g, cdat);
-	if (in.start > out.total)
-		return WEFT_CCI_INVALID_INPUT;
-	out.n = cci_gfd_fit(out.total - in.start, in.n, *rsp_len, WEFT_CCI_READ_CDAT_RSP_LEN, 1);
-	out.data = cdat + in.start;
-	return cci_gfd_sent(weft_cci_put_read_cdat_rsp(rsp, *rsp_len, &out), rsp_len);
+	return rc != 0 ? cci_gfd_rc(rc)
+	               : cci_row_send_cdat(&in, cdat, gfd_cdat(g, cdat), rsp, rsp_len);
 }
 
 #define CONFIG WEFT_CCI_EFFECT_CONFIG

@@ -30,7 +30,7 @@ capacity_answer(struct weft_cci_get_extents_rsp *out, const struct weft_gfam_ext
 		memcpy(x.tag, e[i].tag, sizeof(x.tag));
 		weft_cci_put_extent(rsp + WEFT_CCI_GET_EXTENTS_RSP_LIST, i, &x);
 	}
-	return cci_gfd_sent(weft_cci_put_get_extents_rsp(rsp, *rsp_len, out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_extents_rsp(rsp, *rsp_len, out), rsp_len);
 }
 
 /* From a host a group must be open to it. */
@@ -56,7 +56,7 @@ CCI_GFD_ROW(cci_gfd_get_extents)
 		rc = -EINVAL;
 	if (rc == 0)
 		rc = weft_gfam_dc_extents(g->dc, t, in.grp, in.start, e,
-			cci_gfd_fit(EXTENTS_MAX, in.n, *rsp_len, WEFT_CCI_GET_EXTENTS_RSP_LEN,
+			cci_row_fit(EXTENTS_MAX, in.n, *rsp_len, WEFT_CCI_GET_EXTENTS_RSP_LEN,
 				WEFT_CCI_EXTENT_LEN),
 			&list);
 	if (rc != 0)
@@ -82,7 +82,7 @@ capacity_changed(const struct weft_cci_gfd *g, uint16_t group, uint32_t max,
 		g->world->wipe(g->world_arg, done->wipe[i].dpa, done->wipe[i].len);
 	(void)weft_gfam_dc_extents(g->dc, g->world->now(g->world_arg), group, 0, NULL, 0, &list);
 	out.gen = list.generation;
-	out.n = cci_gfd_fit(
+	out.n = cci_row_fit(
 		done->n_extents, max, *rsp_len, WEFT_CCI_GET_EXTENTS_RSP_LEN, WEFT_CCI_EXTENT_LEN);
 	return capacity_answer(&out, done->extent, rsp, rsp_len);
 }
@@ -203,7 +203,7 @@ CCI_GFD_ROW(cci_gfd_list_tags)
 	(void)who;
 	if (rc == 0)
 		rc = weft_gfam_dc_tags(g->dc, in.start, tag,
-			cci_gfd_fit(TAGS_MAX, in.max, *rsp_len, WEFT_CCI_DC_LIST_TAGS_RSP_LEN,
+			cci_row_fit(TAGS_MAX, in.max, *rsp_len, WEFT_CCI_DC_LIST_TAGS_RSP_LEN,
 				WEFT_CCI_TAG_LEN),
 			&list);
 	if (rc != 0)
@@ -218,7 +218,7 @@ CCI_GFD_ROW(cci_gfd_list_tags)
 		memcpy(e.tag, tag[i].tag, sizeof(e.tag));
 		weft_cci_put_tag(rsp + WEFT_CCI_DC_LIST_TAGS_RSP_LIST, i, &e);
 	}
-	return cci_gfd_sent(weft_cci_put_dc_list_tags_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_dc_list_tags_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 CCI_GFD_ROW(cci_gfd_get_sat)
@@ -235,7 +235,7 @@ CCI_GFD_ROW(cci_gfd_get_sat)
 	if (rc != 0)
 		return cci_gfd_rc(rc);
 	out = (struct weft_cci_get_sat_rsp){
-		.n = (uint16_t)cci_gfd_fit(
+		.n = (uint16_t)cci_row_fit(
 			in.n, in.n, *rsp_len, WEFT_CCI_GET_SAT_RSP_LEN, sizeof(uint32_t)),
 		.start_rpid = in.start_rpid,
 		.vec = rsp + WEFT_CCI_GET_SAT_RSP_LIST,
@@ -243,7 +243,7 @@ CCI_GFD_ROW(cci_gfd_get_sat)
 	for (unsigned int i = 0; i < out.n; i++)
 		weft_put_le32(rsp + WEFT_CCI_GET_SAT_RSP_LIST + i * sizeof(uint32_t),
 			(uint32_t)weft_gfam_sat(t, (uint16_t)(in.start_rpid + i)) & SAT_VECTOR);
-	return cci_gfd_sent(weft_cci_put_get_sat_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_sat_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 CCI_GFD_ROW(cci_gfd_set_sat)

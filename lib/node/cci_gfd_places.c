@@ -39,7 +39,7 @@ CCI_GFD_ROW(cci_gfd_get_regions)
 		rc = -EINVAL;
 	if (rc != 0)
 		return cci_gfd_rc(rc);
-	out.n = (uint8_t)cci_gfd_fit(WEFT_GFAM_REGIONS - in.start, in.n, *rsp_len,
+	out.n = (uint8_t)cci_row_fit(WEFT_GFAM_REGIONS - in.start, in.n, *rsp_len,
 		WEFT_CCI_GET_DC_REGIONS_RSP_LEN, WEFT_CCI_REGION_LEN);
 	out.region = rsp + WEFT_CCI_GET_DC_REGIONS_RSP_LIST;
 	for (unsigned int i = 0; i < out.n; i++) {
@@ -55,7 +55,7 @@ CCI_GFD_ROW(cci_gfd_get_regions)
 	out.ext_avail = room.extents_free;
 	out.tag_total = room.tags;
 	out.tag_avail = room.tags_free;
-	return cci_gfd_sent(weft_cci_put_get_dc_regions_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_dc_regions_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 CCI_GFD_ROW(cci_gfd_set_region)
@@ -101,7 +101,7 @@ CCI_GFD_ROW(cci_gfd_get_dmps)
 		rc = -EINVAL;
 	if (rc != 0)
 		return cci_gfd_rc(rc);
-	out.n = (uint8_t)cci_gfd_fit(
+	out.n = (uint8_t)cci_row_fit(
 		n - in.start, in.n, *rsp_len, WEFT_CCI_GET_DMPS_RSP_LEN, WEFT_CCI_REGION_LEN);
 	out.dmp = rsp + WEFT_CCI_GET_DMPS_RSP_LIST;
 	for (unsigned int i = 0; i < out.n; i++) {
@@ -112,7 +112,7 @@ CCI_GFD_ROW(cci_gfd_get_dmps)
 		e = places_entry(&r, in.start + i, g->dmp_san[in.start + i]);
 		weft_cci_put_region(rsp + WEFT_CCI_GET_DMPS_RSP_LIST, i, &e);
 	}
-	return cci_gfd_sent(weft_cci_put_get_dmps_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_dmps_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 /* All that are named leave their places first: they may take each other's. */

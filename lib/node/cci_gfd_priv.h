@@ -5,6 +5,7 @@
 #ifndef CCI_GFD_PRIV_H
 #define CCI_GFD_PRIV_H
 
+#include "cci_row.h"
 #include "weft_cci_gfd.h"
 
 #define CCI_GFD_GROUPS 31 /* bit 31 of a SAT entry is Notify */
@@ -18,32 +19,12 @@
 /* The return code for what a codec or a setter of tables says. */
 uint16_t cci_gfd_rc(int rc);
 
-/* End a row with what the codec of its response said. */
-static inline uint16_t
-cci_gfd_sent(int rc, size_t *rsp_len)
-{
-	if (rc < 0)
-		return WEFT_CCI_INVALID_INPUT; /* more was asked for than fits */
-	*rsp_len = (size_t)rc;
-	return WEFT_CCI_SUCCESS;
-}
-
 /* End a row whose response has no payload. */
 static inline uint16_t
 cci_gfd_done(int rc, size_t *rsp_len)
 {
 	*rsp_len = 0;
 	return cci_gfd_rc(rc);
-}
-
-/* Entries of a list that has @p n from here on: those wanted that fit @p room bytes. */
-static inline unsigned int
-cci_gfd_fit(size_t n, size_t wanted, size_t room, size_t head, size_t each)
-{
-	const size_t fit = room < head ? 0 : (room - head) / each;
-
-	n = n < wanted ? n : wanted;
-	return (unsigned int)(n < fit ? n : fit);
 }
 
 /* Groups that commands can name. */

@@ -62,7 +62,7 @@ switch_identify(void *arg, const struct weft_cci_caller *who, const uint8_t *req
 		if (port.state != WEFT_CCI_PORT_DISABLED)
 			out.ports[p / 8] |= (uint8_t)(1u << p % 8);
 	}
-	return cci_switch_sent(weft_cci_put_identify_switch_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_identify_switch_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static void
@@ -125,7 +125,7 @@ switch_ports(void *arg, const struct weft_cci_caller *who, const uint8_t *req, s
 		switch_put_port(s, in.ports[i], &b);
 		weft_cci_put_port_block(rsp + WEFT_CCI_GET_PORT_STATE_RSP_LIST, i, &b);
 	}
-	return cci_switch_sent(weft_cci_put_get_port_state_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_port_state_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static uint16_t
@@ -176,8 +176,7 @@ switch_partners(void *arg, const struct weft_cci_caller *who, const uint8_t *req
 		b.port = in.ports[i];
 		weft_cci_put_lpi_block(rsp + WEFT_CCI_GET_LINK_PARTNER_INFO_RSP_LIST, i, &b);
 	}
-	return cci_switch_sent(
-		weft_cci_put_get_link_partner_info_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_link_partner_info_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static uint8_t
@@ -197,7 +196,6 @@ switch_targets(void *arg, const struct weft_cci_caller *who, const uint8_t *req,
 	uint8_t *rsp, size_t *rsp_len)
 {
 	const struct weft_cci_switch *s = arg;
-	const size_t fit = (*rsp_len - WEFT_CCI_GET_PID_TARGETS_RSP_LEN) / WEFT_CCI_PID_TARGET_LEN;
 	struct weft_cci_get_pid_targets_req in;
 	struct weft_cci_get_pid_targets_rsp out = { .total = s->n_ports };
 	const uint16_t rc = cci_switch_rc(weft_cci_get_get_pid_targets_req(&in, req, len));
@@ -207,9 +205,8 @@ switch_targets(void *arg, const struct weft_cci_caller *who, const uint8_t *req,
 		return rc;
 	if (in.start >= s->n_ports)
 		return WEFT_CCI_INVALID_INPUT;
-	out.n = in.n < s->n_ports - in.start ? in.n : (uint16_t)(s->n_ports - in.start);
-	if (out.n > fit)
-		out.n = (uint16_t)fit;
+	out.n = (uint16_t)cci_row_fit((size_t)(s->n_ports - in.start), in.n, *rsp_len,
+		WEFT_CCI_GET_PID_TARGETS_RSP_LEN, WEFT_CCI_PID_TARGET_LEN);
 	out.entry = rsp + WEFT_CCI_GET_PID_TARGETS_RSP_LIST;
 	for (unsigned int i = 0; i < out.n; i++) {
 		const unsigned int p = in.start + i;
@@ -223,7 +220,7 @@ switch_targets(void *arg, const struct weft_cci_caller *who, const uint8_t *req,
 
 		weft_cci_put_pid_target(rsp + WEFT_CCI_GET_PID_TARGETS_RSP_LIST, i, &e);
 	}
-	return cci_switch_sent(weft_cci_put_get_pid_targets_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_pid_targets_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 /* One change of @p pid, which becomes what the ports have if all of them can be made. */

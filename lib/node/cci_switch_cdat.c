@@ -47,10 +47,8 @@ cci_switch_read_cdat(void *arg, const struct weft_cci_caller *who, const uint8_t
 	uint8_t *rsp, size_t *rsp_len)
 {
 	const struct weft_cci_switch *s = arg;
-	const size_t fit = *rsp_len - WEFT_CCI_READ_CDAT_RSP_LEN;
 	uint8_t cdat[CDAT_SIZE_MAX];
 	struct weft_cci_read_cdat_req in;
-	struct weft_cci_read_cdat_rsp out = { 0 };
 	const uint16_t rc = cci_switch_rc(weft_cci_get_read_cdat_req(&in, req, len));
 	int port = WEFT_CCI_CDAT_ANY;
 
@@ -62,12 +60,5 @@ cci_switch_read_cdat(void *arg, const struct weft_cci_caller *who, const uint8_t
 		port = weft_tables_route(s->world->now(s->world_arg), 0)->first[in.pid];
 	if (port < 0)
 		return WEFT_CCI_INVALID_INPUT;
-	out.total = switch_cdat(s, (uint16_t)port, cdat);
-	if (in.start > out.total)
-		return WEFT_CCI_INVALID_INPUT;
-	out.n = out.total - in.start;
-	out.n = out.n < in.n ? out.n : in.n;
-	out.n = out.n < fit ? out.n : fit;
-	out.data = cdat + in.start;
-	return cci_switch_sent(weft_cci_put_read_cdat_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_send_cdat(&in, cdat, switch_cdat(s, (uint16_t)port, cdat), rsp, rsp_len);
 }

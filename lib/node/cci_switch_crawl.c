@@ -87,7 +87,7 @@ crawl_out(void *arg, const struct weft_cci_caller *who, const uint8_t *req, size
 	if (n < WEFT_CCI_HDR || n > *rsp_len - WEFT_CCI_CRAWL_OUT_RSP_LIST)
 		return WEFT_CCI_INTERNAL_ERROR;
 	out.len = (uint16_t)n;
-	return cci_switch_sent(weft_cci_put_crawl_out_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_crawl_out_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 const struct weft_cci_command weft_cci_switch_crawl_out = { WEFT_CCI_CRAWL_OUT,

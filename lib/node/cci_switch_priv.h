@@ -5,20 +5,11 @@
 #ifndef CCI_SWITCH_PRIV_H
 #define CCI_SWITCH_PRIV_H
 
+#include "cci_row.h"
 #include "weft_cci_switch.h"
 
 /** The return code for what a codec or a setter of tables says. */
 uint16_t cci_switch_rc(int rc);
-
-/** End a row with what the codec of its response said. */
-static inline uint16_t
-cci_switch_sent(int rc, size_t *rsp_len)
-{
-	if (rc < 0)
-		return WEFT_CCI_INVALID_INPUT; /* more was asked for than fits */
-	*rsp_len = (size_t)rc;
-	return WEFT_CCI_SUCCESS;
-}
 
 /* cci_switch_tables.c, all of them weft_cci_command_fn */
 uint16_t cci_switch_identify_pbr(void *arg, const struct weft_cci_caller *who, const uint8_t *req,

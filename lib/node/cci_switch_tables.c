@@ -43,7 +43,7 @@ cci_switch_identify_pbr(void *arg, const struct weft_cci_caller *who, const uint
 	(void)req;
 	if (len != 0)
 		return WEFT_CCI_INVALID_PAYLOAD_LENGTH;
-	return cci_switch_sent(weft_cci_put_identify_pbr_switch_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_identify_pbr_switch_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 /* Descriptors: all DRTs, then all RGTs. */
@@ -69,7 +69,6 @@ cci_switch_tables(void *arg, const struct weft_cci_caller *who, const uint8_t *r
 	const struct weft_cci_switch *s = arg;
 	const struct weft_tables *t = tables_now(s);
 	const unsigned int total = t->n_routes + tables_n_rgts(t);
-	const size_t fit = (*rsp_len - WEFT_CCI_GET_TABLE_DESCRIPTORS_RSP_LEN) / WEFT_CCI_TABLE_LEN;
 	struct weft_cci_get_table_descriptors_req in;
 	struct weft_cci_get_table_descriptors_rsp out = { .n = 0 };
 	const uint16_t rc = cci_switch_rc(weft_cci_get_get_table_descriptors_req(&in, req, len));
@@ -80,9 +79,8 @@ cci_switch_tables(void *arg, const struct weft_cci_caller *who, const uint8_t *r
 	if (in.start > total) /* there is no total in the answer: one asks until nothing comes */
 		return WEFT_CCI_INVALID_INPUT;
 	out.start = in.start;
-	out.n = in.n < total - in.start ? in.n : (uint16_t)(total - in.start);
-	if (out.n > fit)
-		out.n = (uint16_t)fit;
+	out.n = (uint16_t)cci_row_fit(total - in.start, in.n, *rsp_len,
+		WEFT_CCI_GET_TABLE_DESCRIPTORS_RSP_LEN, WEFT_CCI_TABLE_LEN);
 	out.entry = rsp + WEFT_CCI_GET_TABLE_DESCRIPTORS_RSP_LIST;
 	for (unsigned int i = 0; i < out.n; i++) {
 		struct weft_cci_table e;
@@ -90,8 +88,7 @@ cci_switch_tables(void *arg, const struct weft_cci_caller *who, const uint8_t *r
 		tables_describe(s, t, in.start + i, &e);
 		weft_cci_put_table(rsp + WEFT_CCI_GET_TABLE_DESCRIPTORS_RSP_LIST, i, &e);
 	}
-	return cci_switch_sent(
-		weft_cci_put_get_table_descriptors_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_table_descriptors_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 uint16_t
@@ -113,7 +110,7 @@ cci_switch_get_drt(void *arg, const struct weft_cci_caller *who, const uint8_t *
 	out.start = in.start;
 	out.rgt = in.drt;
 	out.entry = (const uint8_t *)weft_tables_route(t, in.drt)->drt.entry + (size_t)2 * in.start;
-	return cci_switch_sent(weft_cci_put_get_drt_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_drt_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 /* Reserved bits go: setters take them for a mistake of ours. */
@@ -178,7 +175,7 @@ cci_switch_get_rgt(void *arg, const struct weft_cci_caller *who, const uint8_t *
 	out.n = in.n;
 	out.start = in.start;
 	out.entry = weft_tables_route(t, in.rgt)->rgt[in.start].port;
-	return cci_switch_sent(weft_cci_put_get_rgt_rsp(rsp, *rsp_len, &out), rsp_len);
+	return cci_row_sent(weft_cci_put_get_rgt_rsp(rsp, *rsp_len, &out), rsp_len);
 }
 
 static int
