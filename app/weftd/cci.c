@@ -181,16 +181,6 @@ cci_say(const struct cci_component *c, uint64_t *count, const char *what)
 }
 
 /* Mode 0600 keeps others out; who came by another way, such as a passed descriptor, is refused. */
-static bool
-cci_is_ours(int fd)
-{
-	struct ucred who = { 0 };
-	socklen_t len = sizeof(who);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
-	       (who.uid == geteuid() || who.uid == 0);
-}
-
 static void
 cci_accept(struct cci_component *c, uint64_t now_ns)
 {
@@ -202,7 +192,7 @@ cci_accept(struct cci_component *c, uint64_t now_ns)
 	for (unsigned int i = 0; k == NULL && i < CCI_CONNS; i++)
 		if (cci.conn[i].fd < 0)
 			k = &cci.conn[i];
-	if (k == NULL || !cci_is_ours(fd)) {
+	if (k == NULL || !weft_socket_is_trusted(fd)) {
 		cci_say(c, &cci.turned_away,
 			k == NULL ? "a connection too many was closed"
 				  : "a connection of another user was closed");

@@ -83,13 +83,10 @@ static void
 host_accept(struct host_port *p)
 {
 	const int fd = accept4(p->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-	struct ucred who = { 0 };
-	socklen_t len = sizeof(who);
 
 	if (fd < 0)
 		return;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 ||
-		(who.uid != geteuid() && who.uid != 0)) {
+	if (!weft_socket_is_trusted(fd)) {
 		close(fd);
 		return;
 	}

@@ -188,17 +188,6 @@ port_memif_relay_path(const struct memif_relay *r)
 	return r->meet_path;
 }
 
-/* Whoever serves the socket shares memory with us. */
-static bool
-relay_is_trusted(int fd)
-{
-	struct ucred who;
-	socklen_t len = sizeof(who);
-
-	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
-	       (who.uid == geteuid() || who.uid == 0);
-}
-
 int
 port_memif_relay_meet(struct memif_relay *r)
 {
@@ -206,7 +195,8 @@ port_memif_relay_meet(struct memif_relay *r)
 
 	if (server < 0)
 		return server == -ECONNREFUSED ? -ENOENT : server;
-	listener = relay_is_trusted(server) ? weft_socket_listen(r->meet_path) : -EACCES;
+	/* Whoever serves the socket shares memory with us. */
+	listener = weft_socket_is_trusted(server) ? weft_socket_listen(r->meet_path) : -EACCES;
 	if (listener < 0) {
 		close(server);
 		return listener;

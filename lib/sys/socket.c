@@ -210,6 +210,16 @@ weft_socket_reach(int hidden, unsigned int timeout_ms)
 	return socket_connect(path, SOCK_SEQPACKET, timeout_ms);
 }
 
+bool
+weft_socket_is_trusted(int fd)
+{
+	struct ucred who = { 0 };
+	socklen_t len = sizeof(who);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) == 0 &&
+	       (who.uid == geteuid() || who.uid == 0);
+}
+
 pid_t
 weft_socket_peer(int fd, char *name, size_t len)
 {

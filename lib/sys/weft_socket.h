@@ -65,6 +65,9 @@ int weft_socket_hide(const char *path);
 /** Connect to a socket that was hidden, as weft_socket_connect() does. */
 int weft_socket_reach(int hidden, unsigned int timeout_ms);
 
+/** Whether the process at the other end is of this user, or of root. */
+bool weft_socket_is_trusted(int fd);
+
 /** The process at the other end, and the name of its program. @return its number, or 0. */
 pid_t weft_socket_peer(int fd, char *name, size_t len);
 

@@ -139,6 +139,26 @@ WEFT_TEST(a_hidden_socket_is_reached_by_its_descriptor_only)
 	assert_int_equal(weft_socket_peer(-1, name, sizeof(name)), 0);
 }
 
+WEFT_TEST(who_is_of_another_user_is_not_trusted)
+{
+	int end[2];
+
+	assert_false(weft_socket_is_trusted(-1));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, end), 0);
+	assert_true(weft_socket_is_trusted(end[0]));
+	close(end[0]);
+	close(end[1]);
+	if (geteuid() != 0)
+		return; /* it takes root to be somebody else for a while */
+	assert_int_equal(seteuid(1), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, end), 0);
+	assert_true(weft_socket_is_trusted(end[0]));
+	assert_int_equal(seteuid(0), 0);
+	assert_false(weft_socket_is_trusted(end[0]));
+	close(end[0]);
+	close(end[1]);
+}
+
 int
 main(void)
 {
