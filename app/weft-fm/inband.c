@@ -19,7 +19,7 @@
 
 #include "cli.h"
 #include "manager.h"
-#include "weft_cci.h"
+#include "weft_cci_mctp.h"
 #include "weft_cci_payload.h"
 #include "weft_socket.h"
 
@@ -265,7 +265,7 @@ inband_send(
 	part[layers % 2][1] = b->last_tag;
 	opcode = weft_get_le16(part[layers % 2] + 3);
 	weft_put_le16(packet, dpid);
-	packet[2] = opcode >= 0x5100 && opcode < 0x5A00 ? 7 : 8;
+	packet[2] = weft_cci_mctp_type(opcode);
 	packet[3] = INBAND_OWNER | (b->last_tag & 7);
 	memcpy(packet + INBAND_HEAD, part[layers % 2], (size_t)n);
 	if (send(b->fd, packet, INBAND_HEAD + (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)

@@ -17,7 +17,7 @@
 
 #include "cli.h"
 #include "manager.h"
-#include "weft_cci.h"
+#include "weft_cci_mctp.h"
 #include "weft_socket.h"
 
 #define PATHS_FRAME 4 /* bytes before a message */
@@ -25,8 +25,6 @@
 #define PATHS_EID 8 /* the FM interface of the component */
 #define PATHS_TAG_OWNER 8 /* set in requests; the tag itself is of the CCI message */
 #define PATHS_CONNECT_MS 50
-
-enum paths_type { PATHS_TYPE_FM_API = 7, PATHS_TYPE_CCI = 8 };
 
 struct paths_one {
 	int fd; /* -1: not connected */
@@ -92,7 +90,7 @@ paths_send(struct paths *p, const struct weft_fm *fm, uint32_t path, const uint8
 		return -ENOTCONN;
 	packet[0] = PATHS_NET;
 	packet[1] = PATHS_EID;
-	packet[2] = h.opcode >= 0x5100 && h.opcode < 0x5A00 ? PATHS_TYPE_FM_API : PATHS_TYPE_CCI;
+	packet[2] = weft_cci_mctp_type(h.opcode);
 	packet[3] = PATHS_TAG_OWNER;
 	memcpy(packet + PATHS_FRAME, msg, len);
 	if (send(o->fd, packet, PATHS_FRAME + len, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)

@@ -28,8 +28,6 @@
 #define CCI_NET 1
 #define CCI_EID_FM 8
 #define CCI_EID_HOST 9
-#define CCI_TYPE_FM_API 7
-#define CCI_TYPE_CCI 8
 #define CCI_TAG_OWNER 0x08 /* in the tag: it is a request */
 #define CCI_HEAD 4 /* net, EID, type, tag */
 #define CCI_HOST_HEAD 8 /* and PID of the host, reserved */
@@ -226,7 +224,7 @@ void
 cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len)
 {
 	const struct cci_component *c = component;
-	uint8_t packet[CCI_HEAD + WEFT_CCI_MESSAGE_MAX] = { CCI_NET, CCI_EID_FM, CCI_TYPE_CCI,
+	uint8_t packet[CCI_HEAD + WEFT_CCI_MESSAGE_MAX] = { CCI_NET, CCI_EID_FM, WEFT_CCI_MCTP_CCI,
 		CCI_TAG_OWNER };
 
 	memcpy(packet + CCI_HEAD, msg, len);
@@ -245,8 +243,7 @@ cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len)
 static size_t
 cci_head(const struct daemon *d, const uint8_t *packet, size_t len)
 {
-	if (len < CCI_HEAD || packet[0] != CCI_NET ||
-		(packet[2] != CCI_TYPE_FM_API && packet[2] != CCI_TYPE_CCI))
+	if (len < CCI_HEAD || packet[0] != CCI_NET || !weft_cci_mctp_is_cci(packet[2]))
 		return 0;
 	if (packet[1] == CCI_EID_FM)
 		return CCI_HEAD;

@@ -105,8 +105,7 @@ host_receive(struct host_port *p)
 	if (n < 0)
 		return false;
 	if (n < HOST_HEAD + WEFT_CCI_HDR || n > HOST_HEAD + WEFT_CCI_MESSAGE_MAX ||
-		weft_get_le16(b) > WEFT_CCI_NO_PID ||
-		(b[2] != WEFT_CCI_MCTP_FM_API && b[2] != WEFT_CCI_MCTP_CCI)) {
+		weft_get_le16(b) > WEFT_CCI_NO_PID || !weft_cci_mctp_is_cci(b[2])) {
 		host_close(p);
 		return false;
 	}

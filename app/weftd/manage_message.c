@@ -86,7 +86,7 @@ manage_message(struct manage *m, uint16_t port, const struct weft_management_pac
 		.tag = rx->hdr.tag,
 		.type = rx->message[0] };
 
-	if (w.type != WEFT_CCI_MCTP_FM_API && w.type != WEFT_CCI_MCTP_CCI) {
+	if (!weft_cci_mctp_is_cci(w.type)) {
 		manage_count(WEFT_MANAGEMENT_N_UNWANTED);
 		return;
 	}

@@ -6,8 +6,8 @@
  * A message is cut into packets of at most the MTU; its first byte, before the CCI header, is the
  * type.
  *
- *   packet  01  destination  source  flags (80h first, 40h last, [5:4] sequence, [3] owner, [2:0]
- * tag)
+ *   packet  01  destination  source  flags (80h first, 40h last, [5:4] sequence, [3] owner,
+ *           [2:0] tag)
  *   serial  7E  01  LEN  packet with 7E and 7D escaped  FCS (high, low)  7E
  *
  * Senders need no state; a receiver is one struct. Pure functions; a receiver is of one thread.
@@ -53,6 +53,13 @@ struct weft_cci_mctp_rx {
 
 /** Type of the messages of a command: enum weft_cci_mctp_type. */
 uint8_t weft_cci_mctp_type(uint16_t opcode);
+
+/** Whether messages of a type are commands, their answers and notifications (CCI). */
+static inline bool
+weft_cci_mctp_is_cci(uint8_t type)
+{
+	return type == WEFT_CCI_MCTP_FM_API || type == WEFT_CCI_MCTP_CCI;
+}
 
 /** Header of the answer to @p h: ids changed, tag not the sender's. */
 struct weft_cci_mctp_hdr weft_cci_mctp_answer(const struct weft_cci_mctp_hdr *h);

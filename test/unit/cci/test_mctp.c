@@ -88,6 +88,8 @@ WEFT_TEST(types_of_commands)
 	for (unsigned int op = 0; op <= UINT16_MAX; op++)
 		assert_int_equal(weft_cci_mctp_type((uint16_t)op),
 			op >> 8 >= 0x51 && op >> 8 <= 0x59 ? 7 : 8);
+	for (unsigned int type = 0; type <= UINT8_MAX; type++)
+		assert_int_equal(weft_cci_mctp_is_cci((uint8_t)type), type == 7 || type == 8);
 }
 
 WEFT_TEST(answers_go_back)
