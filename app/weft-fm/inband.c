@@ -11,24 +11,18 @@
  */
 
 #include <errno.h>
-#include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "cli.h"
 #include "manager.h"
 #include "weft_cci_mctp.h"
 #include "weft_cci_payload.h"
-#include "weft_socket.h"
 
 #define INBAND_HEAD 4 /* PID, type, tag */
 #define INBAND_OWNER 8 /* of the tag: a request */
 #define INBAND_LAYERS 2 /* messages in messages, of which each switch takes so many */
 #define INBAND_MESSAGE (WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD)
 #define INBAND_HOPS 64
-#define INBAND_CONNECT_MS 50
 
 /* Where a component is: behind a port of another. */
 struct inband_place {
@@ -40,8 +34,7 @@ struct inband_place {
 
 struct inband {
 	const struct intent *in;
-	int fd; /* -1: not connected */
-	char path[WEFT_SOCKET_PATH_MAX];
+	struct peer port;
 	uint16_t pid; /* the host's, which is the manager's */
 	uint8_t at_port; /* of its switch */
 	uint32_t first; /* path of that */
@@ -52,8 +45,7 @@ struct inband {
 		uint8_t tag, layers;
 		uint16_t opcode;
 	} out[256];
-	uint32_t n;
-	struct inband_place place[];
+	struct inband_place place[]; /* by path */
 };
 
 /* The way to each component, near ones first. */
@@ -68,7 +60,7 @@ inband_place_all(struct inband *b, const struct intent *in)
 		is_more = false;
 		for (unsigned int p = 0; p < t->n_ports; p++) {
 			const unsigned int near = t->port[p].node;
-			const unsigned int far = t->port[t->port[p].peer].node;
+			const unsigned int far = t->neighbour[p];
 			const uint32_t from = in->node[near].path, to = in->node[far].path;
 
 			if (t->node[near].kind != WEFT_TOPO_SWITCH || to == WEFT_FM_NO_PATH ||
@@ -89,53 +81,38 @@ inband_new(const struct intent *in, const char *folder, unsigned int host)
 
 	if (b == NULL)
 		cli_fail("out of memory");
-	b->fd = -1;
 	b->in = in;
-	b->n = in->n_paths;
 	b->pid = in->topo->node[host].pid;
 	b->first = in->node[host].at_path;
 	b->at_port = in->node[host].at_port;
-	for (uint32_t i = 0; i < b->n; i++)
+	for (uint32_t i = 0; i < in->n_paths; i++)
 		b->place[i].before = WEFT_FM_NO_PATH;
 	inband_place_all(b, in);
-	if (snprintf(b->path, sizeof(b->path), "%s/cci-%s.port", folder,
-		    in->topo->node[host].name) >= (int)sizeof(b->path))
-		cli_fail("%s/cci-%s.port: longer than the name of a socket may be", folder,
-			in->topo->node[host].name);
+	peer_init(&b->port, folder, in->topo->node[host].name, ".port");
 	return b;
-}
-
-static void
-inband_close(struct inband *b)
-{
-	if (b->fd >= 0)
-		close(b->fd);
-	b->fd = -1;
 }
 
 void
 inband_free(struct inband *b)
 {
 	if (b != NULL)
-		inband_close(b);
+		peer_close(&b->port);
 	free(b);
 }
 
 bool
 inband_connect(struct inband *b)
 {
-	if (b->fd >= 0)
+	if (!peer_connect(&b->port))
 		return false;
-	b->fd = weft_socket_connect(b->path, INBAND_CONNECT_MS);
 	memset(b->out, 0, sizeof(b->out));
-	return b->fd >= 0;
+	return true;
 }
 
 unsigned int
 inband_fds(const struct inband *b, struct pollfd *fd)
 {
-	fd[0] = (struct pollfd){ .fd = b->fd, .events = POLLIN };
-	return b->fd >= 0;
+	return peer_fds(&b->port, fd);
 }
 
 /* --- which way --- */
@@ -225,18 +202,15 @@ inband_wrap(const struct inband *b, uint32_t path, const uint8_t *msg, size_t le
 	return WEFT_CCI_HDR + n;
 }
 
-/* A place for what is known of a request. One that was not answered in time is forgotten. */
-static struct inband_out *
+/* Note a request under the next tag. The one that had it was not answered in time. */
+static void
 inband_note(struct inband *b, uint32_t path, unsigned int layers, const uint8_t *msg)
 {
-	struct inband_out *o = &b->out[++b->last_tag];
-
-	*o = (struct inband_out){ .is_out = true,
+	b->out[++b->last_tag] = (struct inband_out){ .is_out = true,
 		.path = path,
 		.tag = msg[1],
 		.layers = (uint8_t)layers,
 		.opcode = weft_get_le16(msg + 3) };
-	return o;
 }
 
 int
@@ -249,7 +223,7 @@ inband_send(
 	int n = (int)len;
 	uint32_t at = path;
 
-	if (b->fd < 0 || len > INBAND_MESSAGE || b->place[path].depth == 0)
+	if (b->port.fd < 0 || len > INBAND_MESSAGE || b->place[path].depth == 0)
 		return -ENOTCONN;
 	/* Tables that are read meanwhile may lead there: no answer is not yet nobody. */
 	if (!inband_find(b, fm, path, &dpid, &layers))
@@ -268,10 +242,7 @@ inband_send(
 	packet[2] = weft_cci_mctp_type(opcode);
 	packet[3] = INBAND_OWNER | (b->last_tag & 7);
 	memcpy(packet + INBAND_HEAD, part[layers % 2], (size_t)n);
-	if (send(b->fd, packet, INBAND_HEAD + (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0)
-		return 0;
-	inband_close(b);
-	return -EPIPE;
+	return peer_send(&b->port, packet, INBAND_HEAD + (size_t)n);
 }
 
 /* What a component says by itself (0106h, 0107h). */
@@ -279,7 +250,7 @@ static void
 inband_told(const struct inband *b, struct weft_fm *fm, uint16_t pid, const uint8_t *msg,
 	size_t len, uint64_t now_ns)
 {
-	for (uint32_t i = 0; i < b->n; i++) {
+	for (uint32_t i = 0; i < b->in->n_paths; i++) {
 		struct weft_fm_component c;
 
 		if (weft_fm_component(fm, i, &c) == 0 && c.kind != WEFT_TOPO_HOST && c.pid == pid)
@@ -332,15 +303,10 @@ void
 inband_receive(struct inband *b, struct weft_fm *fm, uint64_t now_ns)
 {
 	uint8_t packet[INBAND_HEAD + INBAND_MESSAGE + 1];
+	size_t n;
 
-	for (unsigned int k = 0; b->fd >= 0 && k < 64; k++) {
-		const ssize_t n = recv(b->fd, packet, sizeof(packet), MSG_DONTWAIT);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n <= 0)
-			inband_close(b);
-		else if (n >= INBAND_HEAD + WEFT_CCI_HDR)
-			inband_take(b, fm, packet, (size_t)n, now_ns);
-	}
+	for (unsigned int k = 0;
+		k < 64 && (n = peer_receive(&b->port, packet, sizeof(packet))) != 0; k++)
+		if (n >= INBAND_HEAD + WEFT_CCI_HDR)
+			inband_take(b, fm, packet, n, now_ns);
 }

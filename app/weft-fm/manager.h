@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "weft_fm.h"
+#include "weft_socket.h"
 #include "weft_topo.h"
 
 #define MANAGER_NAME WEFT_TOPO_NAME_ROOM
@@ -148,6 +149,25 @@ int store_set_memories(struct store *s, const struct weft_topo *t, const struct 
  * go on without would give that memory back, and wipe it.
  */
 int store_get_memories(struct store *s, const struct weft_topo *t, struct memories *all);
+
+/* --- peer.c: a socket that a daemon serves --- */
+
+struct peer {
+	int fd; /* -1: not connected */
+	char path[WEFT_SOCKET_PATH_MAX];
+};
+
+/* Of a node: cci-NODE and @suffix in the run folder. cli_fail() if that is too long. */
+void peer_init(struct peer *p, const char *folder, const char *node, const char *suffix);
+void peer_close(struct peer *p);
+/* Connect if it is not. True: it is now, and was not. */
+bool peer_connect(struct peer *p);
+/* Add its descriptor to poll(), if there is one. @return how many */
+unsigned int peer_fds(const struct peer *p, struct pollfd *fd);
+/* Send a packet. 0; -EPIPE: it is not connected any more. */
+int peer_send(struct peer *p, const uint8_t *packet, size_t len);
+/* Take a packet that has come. @return bytes of it; 0: there is none, or it is not connected */
+size_t peer_receive(struct peer *p, uint8_t *packet, size_t room);
 
 /* --- paths.c: sockets of components --- */
 
