@@ -119,15 +119,18 @@ cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 			continue;
 		if (rc == -EPROTO)
 			return rc;
-		if (rc == 0)
-			rc = cci_listen(c, folder);
 		if (rc == 0 && c->host == NULL && manage_is_on(d))
 			rc = manage_begin(c->node, c);
+		/* Last: a component that is left out has no socket. */
+		if (rc == 0)
+			rc = cci_listen(c, folder);
 		if (rc != 0 && d->cfg.cci_is_given)
 			return weft_errorf(err, err_len, rc, "node %s: CCI socket %s: %s",
 				c->node->topo->name, c->path, strerror(-rc));
-		if (rc != 0)
+		if (rc != 0) {
+			manage_fini(c->node);
 			cci_forget(c);
+		}
 		cci.n += rc == 0;
 	}
 	return cci_open_ports(d, folder, err, err_len);
