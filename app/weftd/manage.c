@@ -17,10 +17,10 @@
 #define MANAGE_RECORDS WEFT_WIRE_FLIT_LEN /* bytes before the flits */
 
 static struct {
-	int fd; /* 0: none yet */
+	int fd; /* -1: none yet */
 	bool is_woken;
 	uint64_t count[WEFT_MANAGEMENT_N_COUNTERS];
-} manage;
+} manage = { .fd = -1 };
 
 bool
 manage_is_on(const struct daemon *d)
@@ -31,7 +31,7 @@ manage_is_on(const struct daemon *d)
 int
 manage_fd(void)
 {
-	return manage.fd == 0 ? -1 : manage.fd;
+	return manage.fd;
 }
 
 void
@@ -72,7 +72,7 @@ manage_begin(struct node *n, struct cci_component *c)
 {
 	struct manage *m;
 
-	if (manage.fd == 0)
+	if (manage.fd < 0)
 		manage.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (manage.fd < 0)
 		return -errno;
@@ -331,12 +331,15 @@ manage_serve(struct daemon *d, uint64_t now_ns)
 {
 	uint64_t woken;
 
-	if (manage.fd <= 0)
+	if (manage.fd < 0)
 		return;
-	/* In this order: what comes behind it wakes us again. */
+	/*
+	 * In this order: what comes behind it wakes us again. Exchanged, not stored: so a frame
+	 * whose lcore found us woken is seen below.
+	 */
 	if (read(manage.fd, &woken, sizeof(woken)) < 0)
 		woken = 0;
-	__atomic_store_n(&manage.is_woken, false, __ATOMIC_SEQ_CST);
+	(void)__atomic_exchange_n(&manage.is_woken, false, __ATOMIC_ACQ_REL);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct manage *m = d->node[i].own.manage;
 		struct manage_frame *f;

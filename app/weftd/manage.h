@@ -100,7 +100,7 @@ void manage_message(struct manage *m, uint16_t port, const struct weft_managemen
 	const struct weft_cci_mctp_rx *rx, uint64_t now_ns);
 
 /** Whether an answer that is for another is one that a switch here waits for (MGMT-4). */
-bool manage_is_awaited(const struct manage *m, const struct weft_management_packet *p);
+bool manage_is_awaited(struct manage *m, const struct weft_management_packet *p);
 
 /** The world of a switch sends a request on (struct weft_cci_switch_world). */
 uint16_t manage_exchange(void *component, const struct weft_cci_crawl *to, const uint8_t *msg,

@@ -14,7 +14,7 @@
 #define MESSAGE_KEEP_NS UINT64_C(2000000000) /* then nobody asks for the answer any more */
 #define MESSAGE_DEFERRED 32
 
-static_assert(MANAGE_CRAWLS <= 8, "a tag has three bits");
+static_assert(MANAGE_CRAWLS == 8, "one for each tag of MCTP");
 
 static struct {
 	bool has_answer; /* something came that one of these may wait for */
@@ -31,9 +31,9 @@ static struct {
 static struct manage_crawl *
 message_crawl(struct manage *m, const struct weft_management_packet *p, uint8_t tag)
 {
-	struct manage_crawl *k = &m->crawl[tag % MANAGE_CRAWLS];
+	struct manage_crawl *k = &m->crawl[tag];
 
-	if (!k->is_used || k->has_answer || tag >= MANAGE_CRAWLS)
+	if (!k->is_used || k->has_answer)
 		return NULL;
 	if (k->to.dpid == WEFT_CCI_NO_PID)
 		return p->dpid == WEFT_CCI_NO_PID ? k : NULL;
@@ -43,13 +43,12 @@ message_crawl(struct manage *m, const struct weft_management_packet *p, uint8_t 
 }
 
 bool
-manage_is_awaited(const struct manage *m, const struct weft_management_packet *p)
+manage_is_awaited(struct manage *m, const struct weft_management_packet *p)
 {
 	struct weft_cci_mctp_hdr h;
 
 	return weft_cci_mctp_get_hdr(&h, p->mctp, p->len) == 0 && !h.is_owner &&
-	       p->dpid != WEFT_CCI_NO_PID &&
-	       message_crawl((struct manage *)(uintptr_t)m, p, h.tag) != NULL;
+	       p->dpid != WEFT_CCI_NO_PID && message_crawl(m, p, h.tag) != NULL;
 }
 
 static void
