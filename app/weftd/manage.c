@@ -14,7 +14,12 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "weft_cci_vdm.h"
+#include "weft_io.h"
+
 #define MANAGE_RECORDS WEFT_WIRE_FLIT_LEN /* bytes before the flits */
+/* Most packets of a frame: the shortest has a PTH, the header of a VDM and a DWORD. */
+#define MANAGE_PACKETS (WEFT_MANAGEMENT_FLITS * WEFT_IO_LEN / (4 + WEFT_CCI_VDM_HDR + 4))
 
 static struct {
 	int fd; /* -1: none yet */
@@ -47,19 +52,30 @@ manage_json(const struct daemon *d)
 
 	for (unsigned int i = 0; i < WEFT_MANAGEMENT_N_COUNTERS; i++)
 		count[i] = __atomic_load_n(&manage.count[i], __ATOMIC_RELAXED);
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if (d->node[i].own.manage != NULL)
-			count[WEFT_MANAGEMENT_N_FULL] +=
-				__atomic_load_n(&d->node[i].own.manage->full, __ATOMIC_RELAXED);
+	for (uint16_t i = 0; i < d->n_nodes; i++) {
+		const struct manage *m = d->node[i].own.manage;
+
+		if (m == NULL)
+			continue;
+		count[WEFT_MANAGEMENT_N_FULL] += __atomic_load_n(&m->full, __ATOMIC_RELAXED);
+		count[WEFT_MANAGEMENT_N_REFUSED] += __atomic_load_n(&m->refused, __ATOMIC_RELAXED);
+	}
 	return report_counters(weft_management_counters, count, WEFT_MANAGEMENT_N_COUNTERS);
+}
+
+static const struct weft_topo_node *
+manage_far(const struct node *n, uint16_t port)
+{
+	const struct weft_topo *t = n->daemon->topo;
+
+	return &t->node[t->neighbour[n->topo->first_port + port]];
 }
 
 /* Of hosts the topology says it; switches and GFDs have checked (MGMT-5). */
 static enum manage_from
 manage_from(const struct node *n, uint16_t port)
 {
-	const struct weft_topo *t = n->daemon->topo;
-	const struct weft_topo_node *far = &t->node[t->neighbour[n->topo->first_port + port]];
+	const struct weft_topo_node *far = manage_far(n, port);
 
 	if (far->kind == WEFT_TOPO_SWITCH || far->kind == WEFT_TOPO_GFD)
 		return MANAGE_FROM_FABRIC;
@@ -145,7 +161,12 @@ manage_came(struct node *n, uint16_t port, const uint8_t *records, size_t len,
 
 	if (m == NULL)
 		return false; /* it is dropped and counted as frames of no session are */
-	if (c->padded < 2 || c->padded > 1 + WEFT_MANAGEMENT_FLITS || port >= n->n_ports)
+	/* Before a flit of it is decoded: anybody may send these. */
+	if (m->port[port].from == MANAGE_FROM_NOBODY) {
+		__atomic_store_n(&m->refused, m->refused + 1, __ATOMIC_RELAXED);
+		return true;
+	}
+	if (c->padded < 2 || c->padded > 1 + WEFT_MANAGEMENT_FLITS)
 		return true;
 	f = manage_reserve(&m->in, &m->port[port].n_in);
 	if (f == NULL) {
@@ -237,7 +258,7 @@ struct manage_read {
 	uint64_t now_ns;
 	int out; /* port of those in p[] */
 	unsigned int n;
-	struct weft_management_packet p[WEFT_MANAGEMENT_FLITS * WEFT_IO_LEN / 20];
+	struct weft_management_packet p[MANAGE_PACKETS];
 };
 
 static void
@@ -267,13 +288,10 @@ manage_send_on(struct manage_read *r, const struct weft_management_packet *p)
 }
 
 static bool
-manage_may_come(const struct manage *m, uint16_t port, uint16_t spid)
+manage_may_say(const struct manage *m, uint16_t port, uint16_t spid)
 {
-	const struct weft_topo *t = m->node->daemon->topo;
-	const struct weft_topo_node *far = &t->node[t->neighbour[m->node->topo->first_port + port]];
+	const struct weft_topo_node *far = manage_far(m->node, port);
 
-	if (m->port[port].from == MANAGE_FROM_NOBODY)
-		return false;
 	return far->kind == WEFT_TOPO_SWITCH || spid == far->pid ||
 	       (far->kind == WEFT_TOPO_GFD && spid == WEFT_CCI_NO_PID);
 }
@@ -295,7 +313,7 @@ manage_packet(void *arg, const struct weft_management_packet *p)
 	struct manage_read *r = arg;
 	const struct weft_cci_mctp_rx *rx;
 
-	if (!manage_may_come(r->m, r->port, p->spid)) {
+	if (!manage_may_say(r->m, r->port, p->spid)) {
 		manage_count(WEFT_MANAGEMENT_N_REFUSED);
 		return;
 	}

@@ -47,7 +47,8 @@ struct manage_crawl {
 struct manage {
 	struct node *node;
 	struct manage_ring in, out;
-	uint64_t full; /* frames beyond what may wait; by the lcore */
+	uint64_t full; /* frames beyond what may wait; by the lcore, as the next */
+	uint64_t refused; /* frames by ports of nobody who may send any */
 	struct cci_component *component; /* NULL: none that answers, it is a manager's host */
 	struct weft_management_rx rx;
 	struct manage_crawl crawl[MANAGE_CRAWLS];

@@ -18,6 +18,7 @@ lab() { # MODE
 	management: fm
 	nodes:
 	  - {name: h0, kind: host, pid: 0x101, manager: true}
+	  - {name: h1, kind: host, pid: 0x102, manager: true}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: s1, kind: switch, pid: 0x011}
 	  - {name: s2, kind: switch, pid: 0x012}
@@ -25,6 +26,7 @@ lab() { # MODE
 	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
 	links:
 	  - {a: h0, b: s0, driver: memif, a_port: {socket: $work/edge.sock}}
+	  - {a: h1, b: s0, driver: memif, a_port: {socket: $work/other.sock}}
 	  - {a: s0, b: s1, driver: ring}
 	  - {a: s1, b: s2, driver: ring}
 	  - {a: s2, b: g0, driver: ring}
@@ -36,11 +38,13 @@ lab() { # MODE
 by_link() {
 	rm -f ./*.log lab.db*
 	lab "$1" >lab.yaml
-	XDG_RUNTIME_DIR=$work/far "$app/weftd" --topology lab.yaml --node s0,s1,s2,g0,g1 --cci full --idle yield \
+	# To the switches h1 is no manager, whatever it says itself.
+	sed '/name: h1/s/, manager: true//' lab.yaml >far.yaml
+	XDG_RUNTIME_DIR=$work/far "$app/weftd" --topology far.yaml --node s0,s1,s2,g0,g1 --cci full --idle yield \
 		--json far.json >far.log 2>far.err &
 	local far=$!
 	pids+=($far)
-	"$app/weftd" --topology lab.yaml --node h0 --cci full --idle yield --json near.json >near.log 2>near.err &
+	"$app/weftd" --topology lab.yaml --node h0,h1 --cci full --idle yield --json near.json >near.log 2>near.err &
 	local near=$!
 	pids+=($near)
 	wait_for 60 test -S near/weft/cci-h0.port
@@ -50,7 +54,7 @@ by_link() {
 	"$app/weft-fm" --topology lab.yaml --store sqlite:lab.db --via h0 >fm.log 2>fm.err &
 	local fm=$!
 	pids+=($fm)
-	converged() { ctl fm show fabric --json | json /dev/stdin "1 / (o['converged'] and o['ready'] == 6)" >/dev/null; }
+	converged() { ctl fm show fabric --json | json /dev/stdin "1 / (o['converged'] and o['ready'] == 7)" >/dev/null; }
 	wait_for 60 converged
 	same 'the way' 'h0 > s0 > s1 > s2 > g0' "$(ctl fm path h0 g0)"
 	ctl fm mem create --host h0 --size 4M --gfd g0 >/dev/null
@@ -59,6 +63,11 @@ by_link() {
 	hello() { echo "hello fabric" | ctl --node h0 mem write g0 0; }
 	wait_for 30 hello
 	same 'what is read' 'hello fabric' "$(ctl --node h0 mem read g0 0 12 --out -)"
+	# A message of six packets to its neighbour.
+	python3 -c 'import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+s.send(bytes.fromhex("ff0f0808") + bytes(12 + 1000))' near/weft/cci-h1.port
 	kill -TERM $fm
 	wait $fm || die "weft-fm ended with $?: $(cat fm.err)"
 	# The next one with that store goes on, and has nothing to write.
@@ -70,6 +79,9 @@ by_link() {
 	wait $far || die "switches ended with $?: $(cat far.err)"
 	[ "$(json far.json 'o["cci"]["links"]["crawled"] > 0 and o["cci"]["links"]["sent_on"] > 0')" = True ] ||
 		die "nothing came by links: $(json far.json 'o["cci"]["links"]')"
+	# It is refused by frames: nobody decodes their packets.
+	[ "$(json far.json '0 < o["cci"]["links"]["refused"] < 6')" = True ] ||
+		die "what h1 sent is not refused at once: $(json far.json 'o["cci"]["links"]')"
 	[ ! -e near/weft/cci-h0.port ] || die "the port is left behind"
 }
 by_link rxl
