@@ -77,11 +77,13 @@ fm_alloc(struct weft_fm *fm)
 	fm->component = calloc(fm->cfg.n_paths + 1u, sizeof(*fm->component));
 	fm->room_hosts = 16;
 	fm->host = calloc(fm->room_hosts, sizeof(*fm->host));
+	fm->want_of = calloc(fm->cfg.n_paths + 1u, sizeof(*fm->want_of));
+	fm->place = calloc(fm->cfg.n_paths + 1u, WEFT_FM_PORTS * sizeof(*fm->place));
 	fm->node = calloc(WEFT_TOPO_NODES, sizeof(*fm->node));
 	fm->link = calloc(WEFT_TOPO_LINKS, sizeof(*fm->link));
 	fm->found = calloc(WEFT_TOPO_NODES, sizeof(*fm->found));
-	return fm->component != NULL && fm->host != NULL && fm->node != NULL && fm->link != NULL &&
-	       fm->found != NULL;
+	return fm->component != NULL && fm->host != NULL && fm->want_of != NULL &&
+	       fm->place != NULL && fm->node != NULL && fm->link != NULL && fm->found != NULL;
 }
 
 struct weft_fm *
@@ -121,6 +123,8 @@ weft_fm_free(struct weft_fm *fm)
 		fm_component_free(&fm->component[i]);
 	free(fm->component);
 	free(fm->host);
+	free(fm->want_of);
+	free(fm->place);
 	free(fm->node);
 	free(fm->link);
 	free(fm->found);
@@ -135,7 +139,7 @@ weft_fm_set_intent(struct weft_fm *fm, const struct weft_fm_intent *intent, cons
 	/* Those that are named go first; others keep theirs if they can. */
 	for (uint32_t i = 0; i < fm->cfg.n_paths; i++)
 		fm->component[i].want_pid = WEFT_FM_NO_PID;
-	fm->n_hosts = 0;
+	fm_index_intent(fm);
 	for (uint32_t i = 0; i < fm->cfg.n_paths; i++)
 		if (fm->component[i].has_id)
 			fm->component[i].want_pid = fm_choose_pid(fm, &fm->component[i]);

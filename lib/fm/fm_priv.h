@@ -153,6 +153,11 @@ struct fm_host {
 	uint16_t want_pid;
 };
 
+/* What the intent says of a port of a path, and the host there: indices from 1 on, 0: none. */
+struct fm_place {
+	uint16_t want, host;
+};
+
 /* A node of the graph. */
 struct fm_graph_node {
 	uint32_t path; /* of a component, or WEFT_FM_NO_PATH */
@@ -165,6 +170,8 @@ struct weft_fm {
 	struct fm_component *component; /* by path */
 	struct fm_host *host;
 	uint16_t n_hosts, room_hosts;
+	uint16_t *want_of; /* by path: node of the intent, from 1 on; 0: none */
+	struct fm_place *place; /* [path][port] */
 	uint16_t n_nodes, n_links;
 	struct fm_graph_node *node;
 	struct weft_fm_link *link;
@@ -264,6 +271,8 @@ bool fm_is_usable(const struct fm_component *c);
 int fm_find_id(const struct weft_fm *fm, const uint8_t id[16], uint32_t except);
 
 /* pids.c */
+/* The intent is another: which nodes paths and ports are. No host is known any more. */
+void fm_index_intent(struct weft_fm *fm);
 const struct weft_fm_node *fm_intent_of(const struct weft_fm *fm, uint32_t path);
 const struct weft_fm_node *fm_intent_of_host(const struct weft_fm *fm, uint32_t path, uint8_t port);
 /* PID that a component is to have, or WEFT_FM_NO_PID if there is none left. */

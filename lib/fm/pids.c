@@ -21,28 +21,45 @@ static const struct {
 };
 static const uint16_t pid_last = 0xffe;
 
+static struct fm_place *
+pids_place(const struct weft_fm *fm, uint32_t path, uint8_t port)
+{
+	return &fm->place[(size_t)path * WEFT_FM_PORTS + port];
+}
+
+void
+fm_index_intent(struct weft_fm *fm)
+{
+	const uint32_t n_paths = fm->cfg.n_paths;
+
+	fm->n_hosts = 0;
+	memset(fm->want_of, 0, n_paths * sizeof(*fm->want_of));
+	memset(fm->place, 0, (size_t)n_paths * WEFT_FM_PORTS * sizeof(*fm->place));
+	/* Of two in one place it is the first. */
+	for (uint16_t i = fm->intent->n_nodes; i > 0; i--) {
+		const struct weft_fm_node *n = &fm->intent->node[i - 1];
+
+		if (n->path < n_paths)
+			fm->want_of[n->path] = i;
+		if (n->has_agent && n->agent_path < n_paths)
+			fm->want_of[n->agent_path] = i;
+		if (n->kind == WEFT_TOPO_HOST && n->at_path < n_paths)
+			pids_place(fm, n->at_path, n->at_port)->want = i;
+	}
+}
+
 const struct weft_fm_node *
 fm_intent_of(const struct weft_fm *fm, uint32_t path)
 {
-	for (unsigned int i = 0; i < fm->intent->n_nodes; i++) {
-		const struct weft_fm_node *n = &fm->intent->node[i];
-
-		if (n->path == path || (n->has_agent && n->agent_path == path))
-			return n;
-	}
-	return NULL;
+	return fm->want_of[path] == 0 ? NULL : &fm->intent->node[fm->want_of[path] - 1];
 }
 
 const struct weft_fm_node *
 fm_intent_of_host(const struct weft_fm *fm, uint32_t path, uint8_t port)
 {
-	for (unsigned int i = 0; i < fm->intent->n_nodes; i++) {
-		const struct weft_fm_node *n = &fm->intent->node[i];
+	const struct fm_place *at = pids_place(fm, path, port);
 
-		if (n->kind == WEFT_TOPO_HOST && n->at_path == path && n->at_port == port)
-			return n;
-	}
-	return NULL;
+	return at->want == 0 ? NULL : &fm->intent->node[at->want - 1];
 }
 
 /* PIDs that somebody is to have. */
@@ -105,10 +122,9 @@ int
 fm_host_at(struct weft_fm *fm, uint32_t path, uint8_t port)
 {
 	const struct weft_fm_node *n = fm_intent_of_host(fm, path, port);
-	unsigned int i = 0;
+	struct fm_place *at = pids_place(fm, path, port);
+	const unsigned int i = at->host != 0 ? at->host - 1u : fm->n_hosts;
 
-	while (i < fm->n_hosts && (fm->host[i].path != path || fm->host[i].port != port))
-		i++;
 	if (i == fm->room_hosts) {
 		const uint16_t room = (uint16_t)(fm->room_hosts == 0 ? 16 : 2 * fm->room_hosts);
 		struct fm_host *more = realloc(fm->host, room * sizeof(*more));
@@ -120,7 +136,7 @@ fm_host_at(struct weft_fm *fm, uint32_t path, uint8_t port)
 	}
 	if (i == fm->n_hosts) {
 		fm->host[i] = (struct fm_host){ path, port, WEFT_FM_NO_PID };
-		fm->n_hosts++;
+		at->host = ++fm->n_hosts;
 	}
 	if (n != NULL && n->pid != WEFT_FM_NO_PID)
 		fm->host[i].want_pid = n->pid;
@@ -134,6 +150,8 @@ fm_host_at(struct weft_fm *fm, uint32_t path, uint8_t port)
 static uint16_t
 pids_wanted_at(const struct weft_fm *fm, const struct fm_component *c, uint8_t port)
 {
+	uint16_t host;
+
 	/* The port above a GFD has the PID that is sent to there. */
 	if (c->sw->port[port].has_partner) {
 		const int far = fm_find_id(fm, c->sw->port[port].far_id, c->path);
@@ -142,12 +160,9 @@ pids_wanted_at(const struct weft_fm *fm, const struct fm_component *c, uint8_t p
 		               ? fm->component[far].want_pid
 		               : WEFT_FM_NO_PID;
 	}
-	if (!c->sw->port[port].is_host)
-		return WEFT_FM_NO_PID;
-	for (unsigned int i = 0; i < fm->n_hosts; i++)
-		if (fm->host[i].path == c->path && fm->host[i].port == port)
-			return fm->host[i].want_pid;
-	return WEFT_FM_NO_PID;
+	host = pids_place(fm, c->path, port)->host;
+	return c->sw->port[port].is_host && host != 0 ? fm->host[host - 1].want_pid
+	                                              : WEFT_FM_NO_PID;
 }
 
 void
