@@ -277,6 +277,31 @@ graph_describe(const struct weft_fm *fm, unsigned int i, struct weft_topo_graph_
 	memcpy(g->at, want->at, sizeof(g->at));
 }
 
+/* Routes are proven for every pair of nodes: those that would be the same stay. */
+static int
+graph_route(struct weft_fm *fm, struct weft_topo_graph_node *g, struct weft_topo_fault *f)
+{
+	const enum weft_topo_routing routing = (enum weft_topo_routing)fm->intent->routing;
+
+	for (unsigned int i = 0; i < fm->n_nodes; i++) {
+		const struct fm_switch *sw = fm->node[i].path == WEFT_FM_NO_PATH
+		                                     ? NULL
+		                                     : fm->component[fm->node[i].path].sw;
+
+		graph_describe(fm, i, &g[i]);
+		fm->found[i] = (struct weft_fm_tables){ 0 };
+		if (sw != NULL)
+			fm->found[i] = (struct weft_fm_tables){ sw->drt, sw->n_drts, sw->rgt,
+				sw->n_groups };
+	}
+	if (fm->has_routes && weft_fm_routes_stay(&fm->routes, g, fm->n_nodes, fm->link,
+				      fm->n_links, fm->found, routing))
+		return 0;
+	weft_fm_routes_free(&fm->routes);
+	return weft_fm_routes_new(
+		&fm->routes, g, fm->n_nodes, fm->link, fm->n_links, fm->found, routing, f);
+}
+
 void
 fm_build_graph(struct weft_fm *fm)
 {
@@ -284,25 +309,10 @@ fm_build_graph(struct weft_fm *fm)
 	struct weft_topo_fault f = { .text = "memory is short" };
 	int rc = -ENOMEM;
 
-	weft_fm_routes_free(&fm->routes);
-	fm->has_routes = false;
 	if (g != NULL)
 		rc = graph_find(fm);
-	if (rc == 0) {
-		for (unsigned int i = 0; i < fm->n_nodes; i++) {
-			const struct fm_switch *sw = fm->node[i].path == WEFT_FM_NO_PATH
-			                                     ? NULL
-			                                     : fm->component[fm->node[i].path].sw;
-
-			graph_describe(fm, i, &g[i]);
-			fm->found[i] = (struct weft_fm_tables){ 0 };
-			if (sw != NULL)
-				fm->found[i] = (struct weft_fm_tables){ sw->drt, sw->n_drts,
-					sw->rgt, sw->n_groups };
-		}
-		rc = weft_fm_routes_new(&fm->routes, g, fm->n_nodes, fm->link, fm->n_links,
-			fm->found, (enum weft_topo_routing)fm->intent->routing, &f);
-	}
+	if (rc == 0)
+		rc = graph_route(fm, g, &f);
 	free(g);
 	fm->has_routes = rc == 0;
 	fm->is_graph_old = rc == -ENOMEM;

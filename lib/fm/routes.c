@@ -394,7 +394,7 @@ routes_groups_part(const struct weft_fm_routes *r, const struct weft_fm_tables *
 struct routes_choice {
 	struct weft_fm_routes *r;
 	const struct weft_fm_tables *found;
-	bool is_out_of_memory;
+	bool is_out_of_memory, is_refused;
 };
 
 static bool
@@ -406,6 +406,7 @@ routes_accept(void *arg, const struct weft_topo *t)
 	routes_translate(c->r, t, c->found);
 	rc = weft_fm_routes_check_mixed(c->r, c->found);
 	c->is_out_of_memory |= rc == -ENOMEM;
+	c->is_refused |= rc != 0;
 	return rc == 0;
 }
 
@@ -413,13 +414,14 @@ static int
 routes_choose(struct weft_fm_routes *r, const struct weft_fm_tables *found,
 	enum weft_topo_routing routing, struct weft_topo_fault *f)
 {
-	struct routes_choice c = { r, found, false };
+	struct routes_choice c = { .r = r, .found = found };
 	int rc = weft_topo_route(r->graph, routing, routes_accept, &c, f);
 
 	if (c.is_out_of_memory)
 		return -ENOMEM;
 	if (rc == 0)
 		r->must_drain = routes_groups_part(r, found);
+	r->is_first = rc == 0 && !c.is_refused;
 	if (rc != -EINVAL)
 		return rc;
 	rc = weft_topo_route(r->graph, routing, NULL, NULL, f);
@@ -459,7 +461,7 @@ weft_fm_routes_new(struct weft_fm_routes *r, const struct weft_topo_graph_node *
 	struct weft_topo_graph_link *pair = calloc(n_links + 1u, sizeof(*pair));
 	int rc = -ENOMEM;
 
-	*r = (struct weft_fm_routes){ 0 };
+	*r = (struct weft_fm_routes){ .asked = (uint8_t)routing };
 	*f = (struct weft_topo_fault){ .text = "two links at one port, or an end without one" };
 	if (pair == NULL)
 		return rc;
@@ -473,14 +475,58 @@ weft_fm_routes_new(struct weft_fm_routes *r, const struct weft_topo_graph_node *
 	r->group = calloc(n_nodes + 1u, sizeof(*r->group));
 	r->physical = calloc(2u * n_links + 1u, sizeof(*r->physical));
 	r->port_at = calloc(n_nodes + 1u, WEFT_FM_PORTS * sizeof(*r->port_at));
+	r->n_groups = calloc(n_nodes + 1u, sizeof(*r->n_groups));
 	rc = -ENOMEM;
-	if (r->want != NULL && r->group != NULL && r->physical != NULL && r->port_at != NULL)
+	for (unsigned int i = 0; r->n_groups != NULL && i < n_nodes; i++)
+		r->n_groups[i] = (uint16_t)found[i].n_groups;
+	if (r->want != NULL && r->group != NULL && r->physical != NULL && r->port_at != NULL &&
+		r->n_groups != NULL)
 		rc = routes_map_ports(r, link, n_links);
 	if (rc == 0)
 		rc = routes_choose(r, found, routing, f);
 	if (rc != 0)
 		weft_fm_routes_free(r);
 	return rc;
+}
+
+/* Names are for messages alone. */
+static bool
+routes_is_node(const struct weft_fm_routes *r, unsigned int i,
+	const struct weft_topo_graph_node *node, const struct weft_fm_tables *found)
+{
+	const struct weft_topo_node *n = &r->graph->node[i];
+
+	return n->kind == node->kind && n->pid == node->pid && n->n_at == node->n_at &&
+	       memcmp(n->at, node->at, sizeof(n->at)) == 0 && r->n_groups[i] == found->n_groups;
+}
+
+static bool
+routes_is_link(const struct weft_fm_routes *r, unsigned int i, const struct weft_fm_link *link)
+{
+	const uint16_t end[2] = { r->graph->link[i].a, r->graph->link[i].b };
+
+	for (unsigned int e = 0; e < 2; e++)
+		if (r->graph->port[end[e]].node != link->node[e] ||
+			r->physical[end[e]] != link->port[e])
+			return false;
+	return true;
+}
+
+bool
+weft_fm_routes_stay(const struct weft_fm_routes *r, const struct weft_topo_graph_node *node,
+	unsigned int n_nodes, const struct weft_fm_link *link, unsigned int n_links,
+	const struct weft_fm_tables *found, enum weft_topo_routing routing)
+{
+	if (!r->is_first || r->asked != routing || r->graph->n_nodes != n_nodes ||
+		r->graph->n_links != n_links)
+		return false;
+	for (unsigned int i = 0; i < n_nodes; i++)
+		if (!routes_is_node(r, i, &node[i], &found[i]))
+			return false;
+	for (unsigned int i = 0; i < n_links; i++)
+		if (!routes_is_link(r, i, &link[i]))
+			return false;
+	return !r->must_drain && weft_fm_routes_phase(r, found) == WEFT_FM_PHASE_DONE;
 }
 
 void
@@ -491,5 +537,6 @@ weft_fm_routes_free(struct weft_fm_routes *r)
 	free(r->group);
 	free(r->physical);
 	free(r->port_at);
+	free(r->n_groups);
 	*r = (struct weft_fm_routes){ 0 };
 }

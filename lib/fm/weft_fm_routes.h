@@ -52,7 +52,10 @@ struct weft_fm_routes {
 	struct weft_rgt_entry (*group)[WEFT_FM_PORTS]; /**< by node: row p of port p; zero: none */
 	uint8_t *physical; /**< by port of the graph */
 	uint16_t *port_at; /**< [node][physical port]: port of the graph, or WEFT_FM_NO_PORT */
+	uint16_t *n_groups; /**< by node: as they were found */
+	uint8_t asked; /**< enum weft_topo_routing */
 	bool must_drain; /**< rule 4 */
+	bool is_first; /**< no engine was refused for what was found */
 };
 
 #define WEFT_FM_NO_PORT UINT16_MAX
@@ -70,6 +73,14 @@ int weft_fm_routes_new(struct weft_fm_routes *r, const struct weft_topo_graph_no
 	unsigned int n_nodes, const struct weft_fm_link *link, unsigned int n_links,
 	const struct weft_fm_tables *found, enum weft_topo_routing routing,
 	struct weft_topo_fault *f);
+
+/**
+ * Whether weft_fm_routes_new() of these is sure to give @p r again. Only where nothing is left to
+ * be written: before that it depends on what was found.
+ */
+bool weft_fm_routes_stay(const struct weft_fm_routes *r, const struct weft_topo_graph_node *node,
+	unsigned int n_nodes, const struct weft_fm_link *link, unsigned int n_links,
+	const struct weft_fm_tables *found, enum weft_topo_routing routing);
 
 /** Free what @p r holds; one that is all zero is allowed. */
 void weft_fm_routes_free(struct weft_fm_routes *r);

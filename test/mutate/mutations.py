@@ -486,6 +486,8 @@ MUTATIONS = [
     ("fm: tables that were read are not looked at", "lib/fm/steps_switch.c",
      "memcpy(c->sw->drt[rsp.drt].entry[rsp.start], rsp.entry, 2u * rsp.n);",
      "if (c->was_ready)\n\t\tmemcpy(c->sw->drt[rsp.drt].entry[rsp.start], rsp.entry, 2u * rsp.n);"),
+    ("fm: routes stay whatever the fabric becomes", "lib/fm/graph.c",
+     "if (fm->has_routes && weft_fm_routes_stay(", "if (fm->has_routes || weft_fm_routes_stay("),
     ("fm: a GFD says that it closes all groups, and does not", "lib/node/cci_gfd_capacity.c",
      "rc = weft_gfam_set_sat32(next, row.rpid, row.vec, &notify);",
      "rc = row.vec == 0 ? 0 : weft_gfam_set_sat32(next, row.rpid, row.vec, &notify);"),

@@ -146,6 +146,13 @@ world_route(const struct world *w, struct weft_fm_routes *r)
 	return rc;
 }
 
+static bool
+world_stays(const struct world *w, const struct weft_fm_routes *r, unsigned int n_nodes,
+	enum weft_topo_routing routing)
+{
+	return weft_fm_routes_stay(r, w->node, n_nodes, w->link, w->n_links, w->found, routing);
+}
+
 /* After a change of tables: no way goes round; note what could wait for what. */
 static void
 world_look(struct world *w)
@@ -345,6 +352,9 @@ WEFT_TEST(routes_that_go_round_a_ring_are_drained_first)
 	r.must_drain = false;
 	assert_int_equal(weft_fm_routes_check_mixed(&r, w.found), 0);
 	assert_true(world_change(&w, &r, &rand) > 0);
+	assert_int_equal(weft_fm_routes_phase(&r, w.found), WEFT_FM_PHASE_DONE);
+	/* With these tables another engine may do. */
+	assert_false(world_stays(&w, &r, w.n_nodes, WEFT_TOPO_ROUTING_AUTO));
 	weft_fm_routes_free(&r);
 	world_free(&w);
 }
@@ -376,6 +386,69 @@ WEFT_TEST(rows_of_nobody_are_removed_last)
 	assert_int_equal(weft_fm_routes_phase(&r, w.found), WEFT_FM_PHASE_DONE);
 	weft_fm_routes_free(&r);
 	world_free(&w);
+}
+
+/* Another fabric, one thing at a time: none of them has the routes of @r for certain. */
+static void
+world_check_changes(struct world *w, const struct weft_fm_routes *r)
+{
+	const struct world was = *w;
+	uint8_t *row = w->drt[0].entry[w->node[w->n_nodes - 1].pid];
+
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_UPDOWN));
+	assert_false(world_stays(w, r, w->n_nodes - 1, WEFT_TOPO_ROUTING_AUTO));
+	w->node[1].pid++;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	w->node[w->n_nodes - 1].kind ^= WEFT_TOPO_HOST ^ WEFT_TOPO_GFD;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	w->node[0].n_at = 1;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	w->n_links--;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	w->link[w->n_links - 1].port[0]++;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	w->link[w->n_links - 1].node[1] ^= 1;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	w->found[0].n_groups--;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	*w = was;
+	row[1] ^= 1;
+	assert_false(world_stays(w, r, w->n_nodes, WEFT_TOPO_ROUTING_AUTO));
+	row[1] ^= 1;
+}
+
+/* What is kept is what would be computed, and all that it follows from is looked at. */
+WEFT_TEST(routes_stay_while_all_is_as_it_was)
+{
+	struct weft_rand rand;
+	struct world w;
+
+	weft_rand_seed(&rand, 5);
+	for (unsigned int k = 0; k < 40; k++) {
+		struct weft_fm_routes r, again;
+
+		world_draw(&w, &rand);
+		assert_int_equal(world_route(&w, &r), 0);
+		assert_false(world_stays(&w, &r, w.n_nodes, WEFT_TOPO_ROUTING_AUTO));
+		memcpy(w.drt, r.want, w.n_switches * sizeof(*r.want));
+		memcpy(w.rgt, r.group, w.n_switches * sizeof(*r.group));
+		assert_true(world_stays(&w, &r, w.n_nodes, WEFT_TOPO_ROUTING_AUTO));
+		assert_int_equal(world_route(&w, &again), 0);
+		assert_memory_equal(again.want, r.want, w.n_switches * sizeof(*r.want));
+		assert_memory_equal(again.group, r.group, w.n_switches * sizeof(*r.group));
+		assert_int_equal(again.must_drain, r.must_drain);
+		world_check_changes(&w, &r);
+		assert_true(world_stays(&w, &r, w.n_nodes, WEFT_TOPO_ROUTING_AUTO));
+		weft_fm_routes_free(&r);
+		weft_fm_routes_free(&again);
+		world_free(&w);
+	}
 }
 
 WEFT_TEST(two_links_at_one_port_are_refused)
