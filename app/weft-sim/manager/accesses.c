@@ -52,15 +52,6 @@ accesses_leave(struct manager *m, struct manager_going *g, const struct manager_
 
 /* --- hosts --- */
 
-static struct manager_node *
-accesses_gfd_of(struct manager *m, uint16_t pid)
-{
-	for (unsigned int g = 0; g < m->topo->n_gfds; g++)
-		if (m->topo->node[m->topo->gfd[g]].pid == pid)
-			return &m->node[m->topo->gfd[g]];
-	return NULL;
-}
-
 /* Where it goes: into what the host has, or anywhere. */
 static struct manager_node *
 accesses_draw(struct manager_node *n, uint64_t *dpa)
@@ -74,7 +65,7 @@ accesses_draw(struct manager_node *n, uint64_t *dpa)
 			&n->host.cci.extent[weft_rand_below(r, n->host.cci.n)];
 
 		*dpa = e->dpa + weft_rand_below(r, e->len / MANAGER_BLOCK) * MANAGER_BLOCK;
-		return accesses_gfd_of(m, e->pid);
+		return &m->node[m->topo->gfd[manager_find_gfd(m, e->pid)]];
 	}
 	gfd = &m->node[m->topo->gfd[weft_rand_below(r, m->topo->n_gfds)]];
 	/* The lowest places are those that memories have. */
@@ -86,7 +77,7 @@ void
 manager_begin_access(struct manager_node *n)
 {
 	struct manager *m = n->m;
-	const struct manager_node *sw = &m->node[n->at];
+	const struct manager_node *sw = manager_far(n, 0);
 	struct manager_going *g;
 	struct manager_node *gfd;
 	uint64_t dpa;

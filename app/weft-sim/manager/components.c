@@ -16,7 +16,6 @@
 
 #define COMPONENT_IDENTITY 16 /* of a link partner: what Identify begins with */
 #define COMPONENT_EXTENTS 256 /* of a GFD */
-#define COMPONENT_REPORT_LEN WEFT_CCI_GFD_REPORT_LEN
 
 static void
 components_check(const struct manager_node *n, const char *what, int rc)
@@ -24,6 +23,14 @@ components_check(const struct manager_node *n, const char *what, int rc)
 	if (rc != 0)
 		cli_fail("seed %llu: %s of node %s: %s", (unsigned long long)n->m->s->seed, what,
 			n->m->topo->node[n->index].name, strerror(-rc));
+}
+
+/* As above, for what says itself what is wrong. */
+static void
+components_check_text(const struct manager_node *n, int rc, const char *text)
+{
+	if (rc != 0)
+		cli_fail("seed %llu: %s", (unsigned long long)n->m->s->seed, text);
 }
 
 /* --- memory of tables --- */
@@ -74,8 +81,8 @@ components_take_pid(void *node, uint16_t pid)
 	return pid == n->m->topo->node[n->index].pid ? WEFT_CCI_SUCCESS : WEFT_CCI_INVALID_INPUT;
 }
 
-static struct manager_node *
-components_far(const struct manager_node *n, unsigned int port)
+struct manager_node *
+manager_far(const struct manager_node *n, unsigned int port)
 {
 	const struct weft_topo *t = n->m->topo;
 
@@ -88,7 +95,7 @@ manager_port_is_up(const struct manager_node *n, unsigned int port)
 	const struct weft_topo *t = n->m->topo;
 	const uint16_t link = t->port[t->node[n->index].first_port + port].link;
 
-	return n->is_up && components_far(n, port)->is_up && n->m->link_up_ns[link] <= n->m->now_ns;
+	return n->is_up && manager_far(n, port)->is_up && n->m->link_up_ns[link] <= n->m->now_ns;
 }
 
 /* --- switches --- */
@@ -124,7 +131,7 @@ components_port(void *node, unsigned int port, struct weft_cci_switch_port *p)
 {
 	const struct manager_node *n = node;
 	const struct weft_topo *t = n->m->topo;
-	const uint8_t far = components_far(n, port)->kind;
+	const uint8_t far = manager_far(n, port)->kind;
 
 	p->state = far == WEFT_TOPO_HOST     ? WEFT_CCI_PORT_USP
 	           : far == WEFT_TOPO_SWITCH ? WEFT_CCI_PORT_FABRIC
@@ -140,7 +147,7 @@ static void
 components_partner(void *node, unsigned int port, struct weft_cci_lpi_block *b)
 {
 	const struct manager_node *n = node;
-	const struct manager_node *far = components_far(n, port);
+	const struct manager_node *far = manager_far(n, port);
 	const struct weft_topo *t = n->m->topo;
 
 	if (far->kind == WEFT_TOPO_HOST)
@@ -159,7 +166,7 @@ static bool
 components_may_have_pid(void *node, unsigned int port, uint16_t pid)
 {
 	const struct manager_node *n = node;
-	const struct manager_node *far = components_far(n, port);
+	const struct manager_node *far = manager_far(n, port);
 
 	return far->kind != WEFT_TOPO_SWITCH && pid == n->m->topo->node[far->index].pid;
 }
@@ -179,11 +186,11 @@ components_tables(struct manager_node *n)
 	struct weft_edge_cfg edge[WEFT_TOPO_SWITCH_PORTS];
 	const struct weft_tables_cfg cfg = weft_node_tables_cfg(&n->cfg, edge);
 	struct weft_tables *t = components_alloc(n, weft_tables_size(&cfg));
-	char err[200];
+	char err[256];
 
 	components_check(n, "tables", weft_tables_init(t, &cfg));
-	components_check(
-		n, "tables", weft_node_set_tables(t, &n->cfg, n->m->topo, err, sizeof(err)));
+	components_check_text(
+		n, weft_node_set_tables(t, &n->cfg, n->m->topo, err, sizeof(err)), err);
 	return t;
 }
 
@@ -259,7 +266,7 @@ components_report(void *node, const struct weft_gfam_report *r)
 {
 	struct manager_node *n = node;
 	const uint16_t fm = weft_cci_component_owner(&n->component)->primary_pid;
-	uint8_t msg[COMPONENT_REPORT_LEN];
+	uint8_t msg[WEFT_CCI_GFD_REPORT_LEN];
 
 	weft_cci_gfd_report(r, n->m->topo->node[n->index].pid, msg);
 	manager_notify(n, fm, msg, sizeof(msg));
@@ -269,12 +276,13 @@ static void
 components_begin_gfd(struct manager_node *n, struct weft_cci_component_cfg *cfg)
 {
 	const struct weft_gfam_dc_cfg dc = { .extents = COMPONENT_EXTENTS, .tags = 1 };
-	char err[200];
+	char err[256];
 
 	n->gfd.dc = weft_gfam_dc_init(components_alloc(n, weft_gfam_dc_size(&dc)), &dc);
-	components_check(n, "rights",
+	components_check_text(n,
 		weft_node_make_access(
-			&n->cfg, n->m->topo, n->gfd.dc, &n->gfd.access, err, sizeof(err)));
+			&n->cfg, n->m->topo, n->gfd.dc, &n->gfd.access, err, sizeof(err)),
+		err);
 	n->gfd.spare = components_alloc(n, weft_gfam_size(weft_gfam_cfg(n->gfd.access)));
 	weft_gfam_publish(&n->gfd.now, n->gfd.access);
 	weft_gfam_log_init(&n->gfd.log);
@@ -341,15 +349,23 @@ manager_excuse(struct manager_node *n)
 	n->host.heard_ns = SIM_NEVER;
 }
 
+int
+manager_find_gfd(const struct manager *m, uint16_t pid)
+{
+	const struct weft_topo *t = m->topo;
+
+	for (int g = 0; g < t->n_gfds; g++)
+		if (t->node[t->gfd[g]].pid == pid)
+			return g;
+	return -1;
+}
+
 uint64_t *
 manager_known(struct manager_node *n, uint16_t pid)
 {
-	const struct weft_topo *t = n->m->topo;
+	const int g = manager_find_gfd(n->m, pid);
 
-	for (unsigned int g = 0; g < t->n_gfds; g++)
-		if (t->node[t->gfd[g]].pid == pid)
-			return &n->host.known[g * MANAGER_KNOWN_WORDS];
-	return NULL;
+	return g < 0 ? NULL : &n->host.known[g * MANAGER_KNOWN_WORDS];
 }
 
 static const struct weft_cci_host_world components_host_world = { .take = components_take };
@@ -442,8 +458,7 @@ manager_make_nodes(struct manager *m)
 			const uint16_t peer = t->port[t->node[i].first_port].peer;
 
 			n->number = hosts++;
-			n->at = t->port[peer].node;
-			n->at_port = (uint16_t)(peer - t->node[n->at].first_port);
+			n->at_port = (uint16_t)(peer - t->node[t->port[peer].node].first_port);
 		}
 		manager_begin_node(n);
 	}

@@ -149,11 +149,7 @@ verdict_ports(const struct weft_route *r, unsigned int dpid, uint8_t port[WEFT_R
 static const struct manager_node *
 verdict_next(const struct manager *m, const struct manager_node *n, unsigned int port)
 {
-	const struct weft_topo *t = m->topo;
-
-	return port >= t->node[n->index].n_ports
-	               ? NULL
-	               : &m->node[t->neighbour[t->node[n->index].first_port + port]];
+	return port >= m->topo->node[n->index].n_ports ? NULL : manager_far(n, port);
 }
 
 enum { MARK_NEW, MARK_ON_WAY, MARK_DONE };
@@ -247,12 +243,6 @@ verdict_leads(struct manager *m, const struct manager_node *n, const struct mana
 	return ports != 0;
 }
 
-static const struct manager_node *
-verdict_switch_of(const struct manager *m, const struct manager_node *n)
-{
-	return &m->node[m->topo->neighbour[m->topo->node[n->index].first_port]];
-}
-
 /* Hosts with a right, and all their ways. */
 static bool
 verdict_has_ways(struct manager *m)
@@ -261,7 +251,7 @@ verdict_has_ways(struct manager *m)
 
 	for (unsigned int h = 0; h < m->topo->n_hosts; h++) {
 		const struct manager_node *host = &m->node[m->topo->host[h]];
-		const struct manager_node *sw = verdict_switch_of(m, host);
+		const struct manager_node *sw = manager_far(host, 0);
 		const uint16_t pid = m->topo->node[host->index].pid;
 
 		memset(m->mark, MARK_NEW, m->topo->n_nodes);
@@ -270,7 +260,7 @@ verdict_has_ways(struct manager *m)
 			return verdict_says(m, host, "its port has not its PID");
 		for (uint32_t i = 0; i < in->n_rights; i++) {
 			const struct manager_node *gfd = &m->node[in->right[i].path];
-			const struct manager_node *far = verdict_switch_of(m, gfd);
+			const struct manager_node *far = manager_far(gfd, 0);
 
 			if (in->right[i].pid != pid || m->mark[far->index] != MARK_DONE)
 				continue;

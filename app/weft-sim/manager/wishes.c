@@ -209,7 +209,7 @@ manager_make_intent(struct manager *m)
 		w->path = WEFT_FM_NO_PATH;
 		w->has_agent = true;
 		w->agent_path = i;
-		w->at_path = n->at;
+		w->at_path = manager_far(n, 0)->index;
 		w->at_port = (uint8_t)n->at_port;
 	}
 	for (unsigned int i = 0; i < 2; i++)

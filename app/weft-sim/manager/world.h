@@ -103,7 +103,7 @@ struct manager_node {
 	uint64_t hpa_base; /* of a GFD */
 	struct manager_gfd gfd;
 	uint16_t number; /* of a host: among hosts */
-	uint16_t at, at_port; /* its switch, and the port there */
+	uint16_t at_port; /* of its switch */
 	struct manager_host host;
 };
 
@@ -186,8 +186,12 @@ void manager_end_node(struct manager_node *n);
 void manager_begin_node(struct manager_node *n);
 /** The manager has lost a host or GFD: memory may come and go without a word to hosts. */
 void manager_excuse(struct manager_node *n);
+/** Number of the GFD with a PID among GFDs, or -1. */
+int manager_find_gfd(const struct manager *m, uint16_t pid);
 /** Of a host: what it knows of the GFD with a PID, a bit a block; NULL: there is none. */
 uint64_t *manager_known(struct manager_node *host, uint16_t pid);
+/** The node that a port leads to. */
+struct manager_node *manager_far(const struct manager_node *n, unsigned int port);
 bool manager_port_is_up(const struct manager_node *n, unsigned int port);
 
 /* net.c */
