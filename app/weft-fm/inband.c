@@ -39,6 +39,8 @@ struct inband {
 	uint8_t at_port; /* of its switch */
 	uint32_t first; /* path of that */
 	uint8_t last_tag;
+	bool is_missed; /* the port is not there, and that was said */
+	unsigned int n_connected;
 	struct inband_out { /* by tag */
 		bool is_out;
 		uint32_t path;
@@ -100,12 +102,41 @@ inband_free(struct inband *b)
 	free(b);
 }
 
+static void
+inband_say_missed(struct inband *b)
+{
+	if (!b->is_missed && b->n_connected == 0)
+		cli_warn("%s: expected the port that weftd opens with the host of --via: start it; "
+			 "nothing is reached through the fabric until then",
+			b->port.path);
+	b->is_missed = true;
+}
+
+/* Of many times the 1st, 2nd, 4th and so on: two managers take it from each other without end. */
+static void
+inband_say_lost(const struct inband *b)
+{
+	if (b->n_connected != 0 && (b->n_connected & (b->n_connected - 1)) == 0)
+		cli_warn("%s: closed (%u in all): weftd has ended, or let another manager in, of "
+			 "which there may be one; what is reached by it is lost until it is back",
+			b->port.path, b->n_connected);
+}
+
 bool
 inband_connect(struct inband *b)
 {
-	if (!peer_connect(&b->port))
+	const bool was_open = b->port.fd >= 0;
+
+	if (!was_open && !b->is_missed)
+		inband_say_lost(b);
+	if (!peer_connect(&b->port)) {
+		if (!was_open)
+			inband_say_missed(b);
 		return false;
+	}
 	memset(b->out, 0, sizeof(b->out));
+	b->is_missed = false;
+	b->n_connected++;
 	return true;
 }
 

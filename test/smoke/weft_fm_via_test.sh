@@ -68,6 +68,11 @@ by_link() {
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 s.connect(sys.argv[1])
 s.send(bytes.fromhex("ff0f0808") + bytes(12 + 1000))' near/weft/cci-h1.port
+	# Whoever takes its port is told of.
+	python3 -c 'import socket, sys; socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET).connect(sys.argv[1])' \
+		near/weft/cci-h0.port
+	wait_for 10 grep -q 'cci-h0.port: closed (1 in all)' fm.err
+	wait_for 30 converged
 	kill -TERM $fm
 	wait $fm || die "weft-fm ended with $?: $(cat fm.err)"
 	# The next one with that store goes on, and has nothing to write.
@@ -83,6 +88,8 @@ s.send(bytes.fromhex("ff0f0808") + bytes(12 + 1000))' near/weft/cci-h1.port
 	[ "$(json far.json '0 < o["cci"]["links"]["refused"] < 6')" = True ] ||
 		die "what h1 sent is not refused at once: $(json far.json 'o["cci"]["links"]')"
 	[ ! -e near/weft/cci-h0.port ] || die "the port is left behind"
+	! "$app/weft-fm" --topology lab.yaml --via h0 --once --timeout 1 >none.log 2>none.err || die "a fabric without a port"
+	grep -q 'cci-h0.port: expected the port that weftd opens' none.err || die "no word of the port: $(cat none.err)"
 }
 by_link rxl
 [ -n "${WEFT_TEST_AGAIN:-}" ] || by_link cxl
