@@ -275,7 +275,9 @@ int fm_find_id(const struct weft_fm *fm, const uint8_t id[16], uint32_t except);
 void fm_index_intent(struct weft_fm *fm);
 const struct weft_fm_node *fm_intent_of(const struct weft_fm *fm, uint32_t path);
 const struct weft_fm_node *fm_intent_of_host(const struct weft_fm *fm, uint32_t path, uint8_t port);
-/* PID that a component is to have, or WEFT_FM_NO_PID if there is none left. */
+/* PID that a component is to have, found or not; WEFT_FM_NO_PID: none was chosen yet. */
+uint16_t fm_known_pid(const struct weft_fm *fm, const struct fm_component *c);
+/* The same, or one that is free; WEFT_FM_NO_PID: there is none left. */
 uint16_t fm_choose_pid(const struct weft_fm *fm, const struct fm_component *c);
 int fm_host_at(struct weft_fm *fm, uint32_t path, uint8_t port); /* index, made if need be */
 /* PIDs that somebody holds who is not to have them. */

@@ -76,13 +76,15 @@ hosts_want(const struct weft_fm *fm, const struct fm_component *c, struct fm_mem
 		for (uint32_t k = 0; r->pid == c->want_pid && k < fm->intent->n_extents; k++) {
 			const struct weft_fm_extent *x = &fm->intent->extent[k];
 			const struct weft_cci_host_extent e = {
-				.pid = fm->component[x->path].want_pid,
+				.pid = fm_known_pid(fm, &fm->component[x->path]),
 				.grp = (uint8_t)x->group,
 				.dpa = x->dpa,
 				.len = x->len,
 			};
 
-			if (x->path != r->path || (r->groups >> x->group & 1) == 0)
+			/* Of memory without a PID a host can make nothing. */
+			if (x->path != r->path || (r->groups >> x->group & 1) == 0 ||
+				e.pid == WEFT_FM_NO_PID)
 				continue;
 			hosts_add(want, &e);
 			if (hosts_is_open(fm, x, r->pid))

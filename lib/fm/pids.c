@@ -97,15 +97,19 @@ pids_choose(const struct weft_fm *fm, unsigned int kind, uint16_t now)
 }
 
 uint16_t
-fm_choose_pid(const struct weft_fm *fm, const struct fm_component *c)
+fm_known_pid(const struct weft_fm *fm, const struct fm_component *c)
 {
 	const struct weft_fm_node *n = fm_intent_of(fm, c->path);
 
-	if (n != NULL && n->pid != WEFT_FM_NO_PID)
-		return n->pid;
-	if (c->want_pid != WEFT_FM_NO_PID)
-		return c->want_pid;
-	return pids_choose(fm, c->kind, c->pid);
+	return n != NULL && n->pid != WEFT_FM_NO_PID ? n->pid : c->want_pid;
+}
+
+uint16_t
+fm_choose_pid(const struct weft_fm *fm, const struct fm_component *c)
+{
+	const uint16_t pid = fm_known_pid(fm, c);
+
+	return pid != WEFT_FM_NO_PID ? pid : pids_choose(fm, c->kind, c->pid);
 }
 
 /* PID that a port has now. */

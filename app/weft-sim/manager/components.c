@@ -327,7 +327,9 @@ components_take(
 	for (unsigned int i = 0; i < n_extents; i++) {
 		uint64_t *known = manager_known(n, e[i].pid);
 
-		for (uint64_t b = 0; known != NULL && b < e[i].len / MANAGER_BLOCK; b++) {
+		if (known == NULL)
+			return -EINVAL;
+		for (uint64_t b = 0; b < e[i].len / MANAGER_BLOCK; b++) {
 			const uint64_t at = e[i].dpa / MANAGER_BLOCK + b;
 
 			if (at >= MANAGER_BLOCKS)

@@ -512,6 +512,30 @@ WEFT_TEST(memory_does_not_go_without_the_host_that_is_read_again)
 	fake_free(&f);
 }
 
+/* A manager that begins does not know its PID yet: the intent does. */
+WEFT_TEST(a_host_keeps_what_it_was_told_of_a_gfd_that_is_away)
+{
+	struct weft_cci_host_extent e;
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	m.intent.n_extents = m.intent.n_rights = 1;
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	assert_int_equal(f.component[2].n_told, 1);
+	weft_fm_free(fm);
+	f.component[1].is_dead = true;
+	fm = manager(&f);
+	fake_pass(&f, fm, 5 * SECOND);
+	assert_int_equal(f.component[2].n_told, 1);
+	weft_cci_get_host_extent(f.component[2].told, 0, &e);
+	assert_int_equal(e.pid, 0x200);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 WEFT_TEST(memory_does_not_go_while_nobody_knows_what_a_host_was_told)
 {
 	static struct memory m;
