@@ -114,6 +114,7 @@ head -c 24 "$t" >"$work/empty.pcap"
 refuses '--in: expected frames to send, got none' "$app/weft-replay" --in "$work/empty.pcap" --to ring
 
 # A signal ends it, of loops without end too, and the report says how far it came.
+rm -f "$work/text" # an older one has that line too
 "$app/weft-replay" --in "$t" --to ring --loop 1000000000 --json "$work/r.json" >"$work/text" 2>"$work/err" &
 pids+=($!)
 wait_for 20 grep -q '^port back' "$work/text"
