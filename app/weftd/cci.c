@@ -97,7 +97,8 @@ cci_open_ports(struct daemon *d, const char *folder, char *err, size_t err_len)
 
 		if (!n->topo->is_manager || d->topo->ide.mode != WEFT_IDE_OFF)
 			continue;
-		rc = manage_begin(n, NULL);
+		/* One that a manager gives memory takes messages already. */
+		rc = n->own.manage != NULL ? 0 : manage_begin(n, NULL);
 		if (rc == 0)
 			rc = manage_host_open(n->own.manage, folder);
 		if (rc != 0)
@@ -119,7 +120,7 @@ cci_open(struct daemon *d, const char *folder, char *err, size_t err_len)
 			continue;
 		if (rc == -EPROTO)
 			return rc;
-		if (rc == 0 && c->host == NULL && manage_is_on(d))
+		if (rc == 0 && manage_is_on(d))
 			rc = manage_begin(c->node, c);
 		/* Last: a component that is left out has no socket. */
 		if (rc == 0)
@@ -238,7 +239,8 @@ cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len)
 			!cci_send(k, packet, CCI_HEAD + len))
 			cci_close(k);
 	}
-	if (c->is_by_link)
+	/* A host says nothing by its link that it was not asked. */
+	if (c->is_by_link && c->host == NULL)
 		manage_notify(c, fm_pid, msg, len);
 }
 

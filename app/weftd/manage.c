@@ -24,6 +24,7 @@
 static struct {
 	int fd; /* -1: none yet */
 	bool is_woken;
+	struct weft_management_managers managers;
 	uint64_t count[WEFT_MANAGEMENT_N_COUNTERS];
 } manage = { .fd = -1 };
 
@@ -71,16 +72,25 @@ manage_far(const struct node *n, uint16_t port)
 	return &t->node[t->neighbour[n->topo->first_port + port]];
 }
 
-/* Of hosts the topology says it; switches and GFDs have checked (MGMT-5). */
-static enum manage_from
-manage_from(const struct node *n, uint16_t port)
+/* Of hosts the topology says what they are. */
+static enum weft_management_from
+manage_from(const struct weft_topo_node *far)
 {
-	const struct weft_topo_node *far = manage_far(n, port);
+	switch (far->kind) {
+	case WEFT_TOPO_SWITCH: return WEFT_MANAGEMENT_FROM_SWITCH;
+	case WEFT_TOPO_GFD: return WEFT_MANAGEMENT_FROM_GFD;
+	case WEFT_TOPO_HOST:
+		return far->is_manager ? WEFT_MANAGEMENT_FROM_MANAGER : WEFT_MANAGEMENT_FROM_HOST;
+	default: return WEFT_MANAGEMENT_FROM_NOBODY;
+	}
+}
 
-	if (far->kind == WEFT_TOPO_SWITCH || far->kind == WEFT_TOPO_GFD)
-		return MANAGE_FROM_FABRIC;
-	return far->kind == WEFT_TOPO_HOST && far->is_manager ? MANAGE_FROM_HOST
-	                                                      : MANAGE_FROM_NOBODY;
+static void
+manage_find_managers(const struct weft_topo *t)
+{
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		if (t->node[t->host[h]].is_manager)
+			weft_management_add_manager(&manage.managers, t->node[t->host[h]].pid);
 }
 
 int
@@ -88,8 +98,10 @@ manage_begin(struct node *n, struct cci_component *c)
 {
 	struct manage *m;
 
-	if (manage.fd < 0)
+	if (manage.fd < 0) {
 		manage.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		manage_find_managers(n->daemon->topo);
+	}
 	if (manage.fd < 0)
 		return -errno;
 	m = aligned_alloc(
@@ -99,8 +111,10 @@ manage_begin(struct node *n, struct cci_component *c)
 	memset(m, 0, sizeof(*m) + n->n_ports * sizeof(m->port[0]));
 	m->node = n;
 	m->component = c;
-	for (uint16_t p = 0; p < n->n_ports; p++)
-		m->port[p].from = (uint8_t)manage_from(n, p);
+	for (uint16_t p = 0; p < n->n_ports; p++) {
+		m->port[p].from = (uint8_t)manage_from(manage_far(n, p));
+		m->port[p].pid = manage_far(n, p)->pid;
+	}
 	n->own.manage = m;
 	return 0;
 }
@@ -151,6 +165,21 @@ manage_take(struct manage_ring *r, uint8_t *waits)
 	__atomic_store_n(&r->taken, r->taken + 1, __ATOMIC_RELEASE);
 }
 
+/*
+ * Before a flit of it is decoded, as anybody may send these: a host has as many frames as answer
+ * what it was asked.
+ */
+static bool
+manage_may_come(struct manage_port *p)
+{
+	if (p->from != WEFT_MANAGEMENT_FROM_HOST)
+		return p->from != WEFT_MANAGEMENT_FROM_NOBODY;
+	if (__atomic_load_n(&p->owed, __ATOMIC_RELAXED) == 0)
+		return false;
+	__atomic_sub_fetch(&p->owed, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
 bool
 manage_came(struct node *n, uint16_t port, const uint8_t *records, size_t len,
 	const struct weft_control *c)
@@ -161,8 +190,7 @@ manage_came(struct node *n, uint16_t port, const uint8_t *records, size_t len,
 
 	if (m == NULL)
 		return false; /* it is dropped and counted as frames of no session are */
-	/* Before a flit of it is decoded: anybody may send these. */
-	if (m->port[port].from == MANAGE_FROM_NOBODY) {
+	if (!manage_may_come(&m->port[port])) {
 		__atomic_store_n(&m->refused, m->refused + 1, __ATOMIC_RELAXED);
 		return true;
 	}
@@ -269,31 +297,39 @@ manage_flush(struct manage_read *r)
 	r->n = 0;
 }
 
+/* A request was sent on to a host: it may answer, in a packet a frame. */
+static void
+manage_note_asked(struct manage_port *to, const struct weft_management_packet *p)
+{
+	struct weft_cci_mctp_hdr h;
+
+	if (to->from == WEFT_MANAGEMENT_FROM_HOST &&
+		weft_cci_mctp_get_hdr(&h, p->mctp, p->len) == 0 && h.is_last &&
+		__atomic_load_n(&to->owed, __ATOMIC_RELAXED) + WEFT_MANAGEMENT_PACKETS <=
+			MANAGE_OWED)
+		__atomic_add_fetch(&to->owed, WEFT_MANAGEMENT_PACKETS, __ATOMIC_RELAXED);
+}
+
 static void
 manage_send_on(struct manage_read *r, const struct weft_management_packet *p)
 {
 	const struct node *n = r->m->node;
 	const int port = n->topo->kind == WEFT_TOPO_SWITCH ? weft_node_port(n->node, p->dpid) : -1;
 
-	if (port < 0 || port == r->port || port >= n->n_ports ||
-		r->m->port[port].from == MANAGE_FROM_NOBODY) {
+	if (port < 0 || port == r->port || port >= n->n_ports) {
 		manage_count(WEFT_MANAGEMENT_N_NO_ROUTE);
 		return;
 	}
+	if (!weft_management_may_leave(&manage.managers, r->m->port[port].from, p)) {
+		manage_count(WEFT_MANAGEMENT_N_REFUSED);
+		return;
+	}
+	manage_note_asked(&r->m->port[port], p);
 	if (port != r->out)
 		manage_flush(r);
 	r->out = port;
 	r->p[r->n++] = *p;
 	manage_count(WEFT_MANAGEMENT_N_SENT_ON);
-}
-
-static bool
-manage_may_say(const struct manage *m, uint16_t port, uint16_t spid)
-{
-	const struct weft_topo_node *far = manage_far(m->node, port);
-
-	return far->kind == WEFT_TOPO_SWITCH || spid == far->pid ||
-	       (far->kind == WEFT_TOPO_GFD && spid == WEFT_CCI_NO_PID);
 }
 
 static bool
@@ -306,6 +342,28 @@ manage_is_mine(const struct manage *m, uint16_t dpid)
 	return dpid == WEFT_CCI_NO_PID || dpid == own;
 }
 
+/* A host is asked by managers, and has answers and reports for its own, if it may have one. */
+static void
+manage_packet_of_host(struct manage_read *r, const struct weft_management_packet *p)
+{
+	struct manage *m = r->m;
+	const struct weft_topo_node *own = m->node->topo;
+	const bool is_asked = weft_management_is_asked(&manage.managers, own->pid, p);
+	const struct weft_cci_mctp_rx *rx;
+
+	if (is_asked ? m->component == NULL : !own->is_manager) {
+		manage_count(WEFT_MANAGEMENT_N_REFUSED);
+		return;
+	}
+	rx = weft_management_take(&m->rx, r->port, p);
+	if (rx == NULL)
+		return;
+	if (is_asked)
+		manage_message(m, r->port, p, rx, r->now_ns);
+	else
+		manage_host_message(m, p, rx);
+}
+
 /* MGMT-3, MGMT-5 */
 static void
 manage_packet(void *arg, const struct weft_management_packet *p)
@@ -313,7 +371,8 @@ manage_packet(void *arg, const struct weft_management_packet *p)
 	struct manage_read *r = arg;
 	const struct weft_cci_mctp_rx *rx;
 
-	if (!manage_may_say(r->m, r->port, p->spid)) {
+	if (!weft_management_may_enter(
+		    &manage.managers, r->m->port[r->port].from, r->m->port[r->port].pid, p)) {
 		manage_count(WEFT_MANAGEMENT_N_REFUSED);
 		return;
 	}
@@ -321,12 +380,12 @@ manage_packet(void *arg, const struct weft_management_packet *p)
 		manage_send_on(r, p);
 		return;
 	}
-	rx = weft_management_take(&r->m->rx, r->port, p);
-	if (rx == NULL)
+	if (r->m->node->topo->kind == WEFT_TOPO_HOST) {
+		manage_packet_of_host(r, p);
 		return;
-	if (r->m->component == NULL)
-		manage_host_message(r->m, p, rx);
-	else
+	}
+	rx = weft_management_take(&r->m->rx, r->port, p);
+	if (rx != NULL)
 		manage_message(r->m, r->port, p, rx, r->now_ns);
 }
 

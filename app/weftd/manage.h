@@ -16,6 +16,7 @@
 
 #define MANAGE_FRAMES 32 /* that wait in either direction, of a node; a power of two */
 #define MANAGE_PORT_FRAMES 8 /* of one of its ports */
+#define MANAGE_OWED (8 * WEFT_MANAGEMENT_PACKETS) /* frames of answers, of a host */
 #define MANAGE_CRAWLS 8 /* messages of 5701h that a switch waits for at a time */
 
 struct manage_frame {
@@ -29,9 +30,6 @@ struct manage_ring {
 	alignas(WEFT_CACHE_LINE) uint32_t taken;
 	struct manage_frame frame[MANAGE_FRAMES];
 };
-
-/* Who may send messages in by a port. */
-enum manage_from { MANAGE_FROM_NOBODY, MANAGE_FROM_FABRIC, MANAGE_FROM_HOST };
 
 /* A message that went out for 5701h: the same request finds its answer. */
 struct manage_crawl {
@@ -49,11 +47,14 @@ struct manage {
 	struct manage_ring in, out;
 	uint64_t full; /* frames beyond what may wait; by the lcore, as the next */
 	uint64_t refused; /* frames by ports of nobody who may send any */
-	struct cci_component *component; /* NULL: none that answers, it is a manager's host */
+	struct cci_component *component; /* NULL: none that answers, it is a manager's host alone */
 	struct weft_management_rx rx;
 	struct manage_crawl crawl[MANAGE_CRAWLS];
 	struct manage_port { /* by port number */
-		uint8_t from; /* enum manage_from */
+		uint8_t from; /* enum weft_management_from */
+		uint16_t pid; /* by the topology, of who is there */
+		/* Of a host that is no manager's: frames that answer what was sent on to it. */
+		uint16_t owed;
 		uint8_t n_in, n_out; /* frames that wait, by who takes and who puts */
 	} port[];
 };

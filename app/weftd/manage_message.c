@@ -73,6 +73,27 @@ message_answer_came(struct manage *m, uint16_t port, const struct weft_managemen
 	manage_count(WEFT_MANAGEMENT_N_ANSWERS);
 }
 
+/* A host takes few commands by its link, and says so of the others. False: it was one. */
+static bool
+message_is_taken(const struct cci_way *w, const uint8_t *msg, size_t len)
+{
+	struct weft_cci_hdr h;
+	uint8_t rsp[WEFT_CCI_HDR];
+
+	if (w->to->host == NULL || len < WEFT_CCI_HDR ||
+		weft_cci_host_takes_by_link(weft_get_le16(msg + 3)))
+		return true;
+	if (weft_cci_get_hdr(&h, msg, len) == 0 && !h.is_response) {
+		h.is_response = true;
+		h.rc = WEFT_CCI_UNSUPPORTED;
+		h.len = 0;
+		weft_cci_put_hdr(rsp, &h);
+		manage_answer(w, rsp, sizeof(rsp));
+	}
+	manage_count(WEFT_MANAGEMENT_N_REFUSED);
+	return false;
+}
+
 void
 manage_message(struct manage *m, uint16_t port, const struct weft_management_packet *p,
 	const struct weft_cci_mctp_rx *rx, uint64_t now_ns)
@@ -93,6 +114,8 @@ manage_message(struct manage *m, uint16_t port, const struct weft_management_pac
 		message_answer_came(m, port, p, rx, now_ns);
 		return;
 	}
+	if (!message_is_taken(&w, rx->message + 1, rx->len - 1))
+		return;
 	w.who.pid = weft_cci_component_manager(
 		&m->component->component, p->spid, rx->message + 1, rx->len - 1);
 	manage_count(cci_take(&w, rx->message + 1, rx->len - 1) ? WEFT_MANAGEMENT_N_REQUESTS
@@ -176,7 +199,8 @@ manage_exchange(void *component, const struct weft_cci_crawl *to, const uint8_t 
 	const uint64_t now_ns = node_now_ns();
 	struct manage_crawl *k = message_find_crawl(n->own.manage, to, msg, len, now_ns);
 
-	if (n->own.manage->port[to->port].from != MANAGE_FROM_FABRIC)
+	if (n->own.manage->port[to->port].from != WEFT_MANAGEMENT_FROM_SWITCH &&
+		n->own.manage->port[to->port].from != WEFT_MANAGEMENT_FROM_GFD)
 		return WEFT_CCI_INVALID_INPUT;
 	if (k == NULL || len > sizeof(k->msg))
 		return WEFT_CCI_BUSY;

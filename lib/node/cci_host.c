@@ -74,3 +74,17 @@ const struct weft_cci_command weft_cci_host_commands[] = {
 	{ WEFT_CCI_SET_HOST_MEMORY, WEFT_CCI_EFFECT_CONFIG, WEFT_CCI_WHO_FM, true, cci_host_set },
 };
 const unsigned int weft_cci_host_n_commands = WEFT_ARRAY_SIZE(weft_cci_host_commands);
+
+bool
+weft_cci_host_takes_by_link(uint16_t opcode)
+{
+	switch (weft_cci_unalias(opcode)) {
+	case WEFT_CCI_IDENTIFY:
+	case WEFT_CCI_SET_RESPONSE_LIMIT:
+	case WEFT_CCI_IDENTIFY_PBR_COMPONENT:
+	case WEFT_CCI_CLAIM_OWNERSHIP:
+	case WEFT_CCI_GET_HOST_MEMORY:
+	case WEFT_CCI_SET_HOST_MEMORY: return true;
+	default: return false;
+	}
+}

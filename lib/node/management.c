@@ -33,6 +33,67 @@ weft_management_cut(struct weft_management_packet *p, uint16_t spid, uint16_t dp
 	return n;
 }
 
+static bool
+management_has_owner(const struct weft_management_packet *p, bool is_owner)
+{
+	struct weft_cci_mctp_hdr h;
+
+	return weft_cci_mctp_get_hdr(&h, p->mctp, p->len) == 0 && h.is_owner == is_owner;
+}
+
+bool
+weft_management_is_request(const struct weft_management_packet *p)
+{
+	return management_has_owner(p, true);
+}
+
+/* --- who may send what --- */
+
+void
+weft_management_add_manager(struct weft_management_managers *m, uint16_t pid)
+{
+	if (pid < WEFT_CCI_NO_PID)
+		m->pid[pid / 64] |= UINT64_C(1) << pid % 64;
+}
+
+static bool
+management_is_manager(const struct weft_management_managers *m, uint16_t pid)
+{
+	return pid < WEFT_CCI_NO_PID && (m->pid[pid / 64] >> pid % 64 & 1) != 0;
+}
+
+bool
+weft_management_may_enter(const struct weft_management_managers *m, uint8_t from, uint16_t pid,
+	const struct weft_management_packet *p)
+{
+	switch (from) {
+	case WEFT_MANAGEMENT_FROM_SWITCH: return true;
+	case WEFT_MANAGEMENT_FROM_GFD: return p->spid == pid || p->spid == WEFT_CCI_NO_PID;
+	case WEFT_MANAGEMENT_FROM_MANAGER: return p->spid == pid;
+	case WEFT_MANAGEMENT_FROM_HOST:
+		return p->spid == pid && management_has_owner(p, false) &&
+		       management_is_manager(m, p->dpid);
+	default: return false;
+	}
+}
+
+bool
+weft_management_may_leave(const struct weft_management_managers *m, uint8_t from,
+	const struct weft_management_packet *p)
+{
+	return from == WEFT_MANAGEMENT_FROM_HOST
+	               ? weft_management_is_request(p) && management_is_manager(m, p->spid)
+	               : from != WEFT_MANAGEMENT_FROM_NOBODY;
+}
+
+bool
+weft_management_is_asked(const struct weft_management_managers *m, uint16_t own,
+	const struct weft_management_packet *p)
+{
+	return p->dpid == own && p->spid != own && management_is_manager(m, p->spid) &&
+	       weft_management_is_request(p);
+}
+
 /* The VDM's last four bytes are the packet's header. All VDMs have DSAR (fabric.md 2.3). */
 static void
 management_tlp(struct weft_io_tlp *t, const struct weft_management_packet *p)
@@ -156,16 +217,20 @@ static struct weft_management_open *
 management_open(struct weft_management_rx *r, uint16_t port, const struct weft_management_packet *p)
 {
 	struct weft_management_open *oldest = &r->open[0];
+	const bool is_request = weft_management_is_request(p);
 
 	for (unsigned int i = 0; i < WEFT_MANAGEMENT_OPEN; i++) {
 		struct weft_management_open *o = &r->open[i];
 
-		if (o->used != 0 && o->port == port && o->spid == p->spid && o->dpid == p->dpid)
+		if (o->used != 0 && o->port == port && o->spid == p->spid && o->dpid == p->dpid &&
+			o->is_request == is_request)
 			return o;
 		if (o->used < oldest->used)
 			oldest = o;
 	}
-	*oldest = (struct weft_management_open){ .port = port, .spid = p->spid, .dpid = p->dpid };
+	*oldest = (struct weft_management_open){
+		.port = port, .spid = p->spid, .dpid = p->dpid, .is_request = is_request
+	};
 	return oldest;
 }
 

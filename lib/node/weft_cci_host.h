@@ -49,6 +49,9 @@ void weft_cci_host_init(
 extern const struct weft_cci_command weft_cci_host_commands[];
 extern const unsigned int weft_cci_host_n_commands;
 
+/** Whether a host takes @p opcode by its link: C100h and C101h, and what comes before them. */
+bool weft_cci_host_takes_by_link(uint16_t opcode);
+
 WEFT_END_DECLS
 
 #endif /* WEFT_CCI_HOST_H */

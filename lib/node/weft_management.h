@@ -10,7 +10,9 @@
  *   1. A frame stands for itself: its flits begin with a PTH, and have no numbers. What is damaged
  *      or lost is not sent again: who asked, asks again.
  *   2. DPID FFFh, or its own PID, is for whoever gets the message (fabric.md 2.3).
- *   3. A packet has at most WEFT_MANAGEMENT_UNIT bytes of a message: one fits each frame that can
+ *   3. Who may send what is a rule of each port (MGMT-5): a host asks nobody, unless the topology
+ *      calls it a manager's.
+ *   4. A packet has at most WEFT_MANAGEMENT_UNIT bytes of a message: one fits each frame that can
  *      have a flit at all, so packets can be sent on by any link.
  *
  * Pure, any thread; a receiver is of one.
@@ -19,6 +21,7 @@
 #define WEFT_MANAGEMENT_H
 
 #include "weft_base.h"
+#include "weft_cci_component.h"
 #include "weft_cci_mctp.h"
 #include "weft_codec.h"
 #include "weft_flit.h"
@@ -73,6 +76,44 @@ unsigned int weft_management_put(uint8_t *flits, unsigned int room,
 	const struct weft_management_packet *p, unsigned int n, const struct weft_codec *codec,
 	enum weft_crc_order order, unsigned int *n_flits);
 
+/** Whether it is part of a request: the owner of its tag sent it. */
+bool weft_management_is_request(const struct weft_management_packet *p);
+
+/* --- who may send what --- */
+
+/** Who is at the other end of a port. */
+enum weft_management_from {
+	WEFT_MANAGEMENT_FROM_NOBODY, /**< who has nothing to do with managers */
+	WEFT_MANAGEMENT_FROM_SWITCH, /**< has checked what it sends on */
+	WEFT_MANAGEMENT_FROM_GFD,
+	WEFT_MANAGEMENT_FROM_MANAGER, /**< a host that the topology calls a manager's */
+	WEFT_MANAGEMENT_FROM_HOST /**< any other: answers managers, and nothing else */
+};
+
+/** PIDs of hosts that the topology calls a manager's, a bit each. */
+struct weft_management_managers {
+	uint64_t pid[(WEFT_CCI_NO_PID + 1) / 64];
+};
+
+void weft_management_add_manager(struct weft_management_managers *m, uint16_t pid);
+
+/**
+ * Whether a packet may come in by a port.
+ *
+ * @param from  enum weft_management_from of the port
+ * @param pid   that who is there has by the topology
+ */
+bool weft_management_may_enter(const struct weft_management_managers *m, uint8_t from, uint16_t pid,
+	const struct weft_management_packet *p);
+
+/** Whether a switch may send a packet on by a port: to a host requests of managers alone. */
+bool weft_management_may_leave(const struct weft_management_managers *m, uint8_t from,
+	const struct weft_management_packet *p);
+
+/** Whether it is a request of a manager to the host with PID @p own. */
+bool weft_management_is_asked(const struct weft_management_managers *m, uint16_t own,
+	const struct weft_management_packet *p);
+
 typedef void (*weft_management_fn)(void *arg, const struct weft_management_packet *p);
 
 /**
@@ -94,6 +135,7 @@ struct weft_management_rx {
 	struct weft_management_open {
 		uint64_t used; /* turn of its last packet; 0: free */
 		uint16_t port, spid, dpid;
+		bool is_request;
 		struct weft_cci_mctp_rx rx;
 	} open[WEFT_MANAGEMENT_OPEN];
 };

@@ -3,7 +3,8 @@
 
 /*
  * Management frames. Every packet that comes out of flits is well formed, those put into flits anew
- * come out again the same, and a message that is whole is not longer than one may be.
+ * come out again the same, a message that is whole is not longer than one may be, and a host is
+ * let say no more than it may.
  *
  *   the bytes 2..237 of flits, one after another; what is missing of the last is 0
  */
@@ -32,6 +33,22 @@ hear(void *arg, const struct weft_management_packet *p)
 	h->p[h->n++] = *p;
 }
 
+/* A host that is no manager's asks nobody, and answers nobody but managers, in its own name. */
+static void
+check_host(const struct weft_management_packet *p)
+{
+	static struct weft_management_managers managers;
+	const bool is_request = weft_management_is_request(p);
+
+	weft_management_add_manager(&managers, 0x101);
+	if (weft_management_may_enter(&managers, WEFT_MANAGEMENT_FROM_HOST, 0x102, p))
+		FUZZ_CHECK(p->spid == 0x102 && p->dpid == 0x101 && !is_request);
+	if (weft_management_may_leave(&managers, WEFT_MANAGEMENT_FROM_HOST, p))
+		FUZZ_CHECK(p->spid == 0x101 && is_request);
+	if (weft_management_is_asked(&managers, 0x102, p))
+		FUZZ_CHECK(p->spid == 0x101 && p->dpid == 0x102 && is_request);
+}
+
 static void
 check_messages(void)
 {
@@ -41,6 +58,7 @@ check_messages(void)
 	for (unsigned int i = 0; i < first.n; i++) {
 		const struct weft_cci_mctp_rx *m = weft_management_take(&rx, 1, &first.p[i]);
 
+		check_host(&first.p[i]);
 		FUZZ_CHECK(m == NULL || (m->len >= 1 && m->len <= sizeof(m->message)));
 	}
 }

@@ -5,6 +5,7 @@ DUPLICATE = "test/unit/test_link_duplicate"
 RINGS = "test/unit/test_attach_server"
 CAPACITY = "test/unit/test_fabric_gfam_dc"
 COMMANDS = "test/unit/test_node_cci_gfd"
+MANAGEMENT = "test/unit/test_node_management"
 
 # name, file, text, what it becomes; then the unit test that is to notice, if it is not weft-sim
 MUTATIONS = [
@@ -331,6 +332,16 @@ MUTATIONS = [
     ("edge: any requester id may come in by UIO", "lib/node/edge.c",
      "if (is_request && requester >= 0 && requester != in->pid)",
      "if (is_request && requester < -1)"),
+    ("management: any host asks", "lib/node/management.c",
+     "return p->spid == pid && management_has_owner(p, false) &&",
+     "return p->spid == pid &&", MANAGEMENT),
+    ("management: a host answers anybody", "lib/node/management.c",
+     "management_is_manager(m, p->dpid);", "p->dpid != pid;", MANAGEMENT),
+    ("management: anybody asks a host", "lib/node/management.c",
+     "? weft_management_is_request(p) && management_is_manager(m, p->spid)",
+     "? weft_management_is_request(p)", MANAGEMENT),
+    ("management: a host is asked in its own name", "lib/node/management.c",
+     "return p->dpid == own && p->spid != own &&", "return p->dpid == own &&", MANAGEMENT),
     ("what turns out bad late is not said where there is no room behind it", "lib/node/gfd.c",
      "reply->poison |= turns_bad && !late;", ";"),
     ("some of what turns out bad late is good", "lib/mem/gfd.c",

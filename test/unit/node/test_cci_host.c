@@ -128,3 +128,19 @@ WEFT_TEST(what_a_host_could_not_take_changes_nothing)
 	assert_int_equal(taken.calls, 3);
 	check_has(1, 2);
 }
+
+/* Of all commands those two, and what a manager asks before it sends them. */
+WEFT_TEST(few_commands_come_by_a_link)
+{
+	unsigned int n = 0;
+
+	for (unsigned int opcode = 0; opcode <= UINT16_MAX; opcode++)
+		n += weft_cci_host_takes_by_link((uint16_t)opcode);
+	assert_int_equal(n, 6 + 2); /* aliases of 0700h and 0701h */
+	assert_true(weft_cci_host_takes_by_link(0x0001));
+	assert_true(weft_cci_host_takes_by_link(0x0004));
+	assert_true(weft_cci_host_takes_by_link(0x0700));
+	assert_true(weft_cci_host_takes_by_link(0x0701));
+	assert_true(weft_cci_host_takes_by_link(0xC100));
+	assert_true(weft_cci_host_takes_by_link(0xC101));
+}

@@ -171,6 +171,92 @@ WEFT_TEST(senders_do_not_disturb_each_other)
 	assert_non_null(weft_management_take(&rx, PORT + 1, &p[0][2]));
 }
 
+/* Two hosts of managers may ask each other, and answer, at once. */
+WEFT_TEST(request_and_answer_of_one_sender_are_two_messages)
+{
+	static const struct weft_cci_mctp_hdr answer = { .tag = 5 };
+	struct weft_management_packet p[2][WEFT_MANAGEMENT_PACKETS];
+	const uint8_t msg[200] = { WEFT_CCI_MCTP_CCI };
+
+	weft_management_cut(p[0], 0x102, FM, &request, msg, sizeof(msg));
+	weft_management_cut(p[1], 0x102, FM, &answer, msg, sizeof(msg));
+	assert_null(weft_management_take(&rx, PORT, &p[0][0]));
+	assert_null(weft_management_take(&rx, PORT, &p[1][0]));
+	assert_non_null(weft_management_take(&rx, PORT, &p[0][1]));
+	assert_non_null(weft_management_take(&rx, PORT, &p[1][1]));
+}
+
+/* MGMT-3 and MGMT-5, all of them: who is there, what it says, and to whom. */
+enum { HOST = 0x101, FM2 = 0x102, OTHER = 0x103, GFD = 0x200, NONE = 0xFFF };
+
+static struct weft_management_packet
+packet(uint16_t spid, uint16_t dpid, bool is_request)
+{
+	const struct weft_cci_mctp_hdr h = { .is_owner = is_request, .tag = 1 };
+	const uint8_t msg[2] = { WEFT_CCI_MCTP_CCI };
+	struct weft_management_packet p;
+
+	weft_management_cut(&p, spid, dpid, &h, msg, sizeof(msg));
+	return p;
+}
+
+WEFT_TEST(hosts_send_what_they_may)
+{
+	static const uint16_t ids[] = { HOST, FM2, OTHER, GFD, 0x010, NONE };
+	struct weft_management_managers m = { { 0 } };
+
+	weft_management_add_manager(&m, HOST);
+	weft_management_add_manager(&m, FM2);
+	weft_management_add_manager(&m, NONE);
+	for (unsigned int s = 0; s < WEFT_ARRAY_SIZE(ids); s++)
+		for (unsigned int d = 0; d < WEFT_ARRAY_SIZE(ids); d++)
+			for (int is_request = 0; is_request < 2; is_request++) {
+				const struct weft_management_packet p =
+					packet(ids[s], ids[d], is_request != 0);
+				const bool is_to_manager = ids[d] == HOST || ids[d] == FM2;
+				const bool is_of_manager = ids[s] == HOST || ids[s] == FM2;
+
+				assert_int_equal(weft_management_is_request(&p), is_request);
+				assert_false(weft_management_may_enter(
+					&m, WEFT_MANAGEMENT_FROM_NOBODY, ids[s], &p));
+				assert_true(weft_management_may_enter(
+					&m, WEFT_MANAGEMENT_FROM_SWITCH, 0x011, &p));
+				assert_int_equal(weft_management_may_enter(
+							 &m, WEFT_MANAGEMENT_FROM_GFD, GFD, &p),
+					ids[s] == GFD || ids[s] == NONE);
+				assert_int_equal(weft_management_may_enter(&m,
+							 WEFT_MANAGEMENT_FROM_MANAGER, HOST, &p),
+					ids[s] == HOST);
+				assert_int_equal(weft_management_may_enter(
+							 &m, WEFT_MANAGEMENT_FROM_HOST, OTHER, &p),
+					ids[s] == OTHER && !is_request && is_to_manager);
+				assert_false(weft_management_may_leave(
+					&m, WEFT_MANAGEMENT_FROM_NOBODY, &p));
+				assert_true(weft_management_may_leave(
+					&m, WEFT_MANAGEMENT_FROM_MANAGER, &p));
+				assert_int_equal(weft_management_may_leave(
+							 &m, WEFT_MANAGEMENT_FROM_HOST, &p),
+					is_request && is_of_manager);
+				assert_int_equal(weft_management_is_asked(&m, HOST, &p),
+					is_request && ids[s] == FM2 && ids[d] == HOST);
+				assert_int_equal(weft_management_is_asked(&m, OTHER, &p),
+					is_request && is_of_manager && ids[d] == OTHER);
+			}
+}
+
+/* One whose header is none is no request, and no answer either. */
+WEFT_TEST(packet_of_another_version_is_no_answer)
+{
+	struct weft_management_managers m = { { 0 } };
+	struct weft_management_packet p = packet(OTHER, HOST, false);
+
+	weft_management_add_manager(&m, HOST);
+	assert_true(weft_management_may_enter(&m, WEFT_MANAGEMENT_FROM_HOST, OTHER, &p));
+	p.mctp[0] = 2;
+	assert_false(weft_management_is_request(&p));
+	assert_false(weft_management_may_enter(&m, WEFT_MANAGEMENT_FROM_HOST, OTHER, &p));
+}
+
 /* Offsets of DSP0238 and fabric.md 4.2, by hand. */
 WEFT_TEST(headers_are_as_they_are_written)
 {
