@@ -6,8 +6,8 @@
  * switch is asked without a name. A component that routes lead to, there and back, is asked by its
  * PID; any other through the last component before it that can be asked, which sends the message
  * on by a port (5701h), at most two of them. So a fabric without tables is found hop by hop: what
- * is near is claimed and routed, and by those routes what is behind it. Where the components are
- * is what the file says.
+ * is near is claimed and routed, and by those routes what is behind it. A host is asked by its PID
+ * alone. Where the components are is what the file says.
  */
 
 #include <errno.h>
@@ -44,11 +44,23 @@ struct inband {
 	struct inband_out { /* by tag */
 		bool is_out;
 		uint32_t path;
+		uint16_t dpid; /* that answers */
 		uint8_t tag, layers;
 		uint16_t opcode;
 	} out[256];
 	struct inband_place place[]; /* by path */
 };
+
+/* Path of a node, or of what tells a host of its memory; WEFT_FM_NO_PATH: there is none. */
+static uint32_t
+inband_path(const struct intent *in, unsigned int node)
+{
+	const struct weft_fm_node *n = &in->node[node];
+
+	if (n->kind != WEFT_TOPO_HOST)
+		return n->path;
+	return n->has_agent ? n->agent_path : WEFT_FM_NO_PATH;
+}
 
 /* The way to each component, near ones first. */
 static void
@@ -63,7 +75,7 @@ inband_place_all(struct inband *b, const struct intent *in)
 		for (unsigned int p = 0; p < t->n_ports; p++) {
 			const unsigned int near = t->port[p].node;
 			const unsigned int far = t->neighbour[p];
-			const uint32_t from = in->node[near].path, to = in->node[far].path;
+			const uint32_t from = in->node[near].path, to = inband_path(in, far);
 
 			if (t->node[near].kind != WEFT_TOPO_SWITCH || to == WEFT_FM_NO_PATH ||
 				b->place[from].depth != depth || b->place[to].depth != 0)
@@ -157,7 +169,7 @@ inband_behind(const struct inband *b, uint32_t path, int port)
 
 	return port < 0 || port >= n->n_ports || n->kind != WEFT_TOPO_SWITCH
 	               ? WEFT_FM_NO_PATH
-	               : b->in->node[t->neighbour[n->first_port + (unsigned int)port]].path;
+	               : inband_path(b->in, t->neighbour[n->first_port + (unsigned int)port]);
 }
 
 /*
@@ -196,8 +208,9 @@ static bool
 inband_find(const struct inband *b, const struct weft_fm *fm, uint32_t path, uint16_t *dpid,
 	unsigned int *layers)
 {
+	const bool is_host = b->in->topo->node[b->in->node_of[path]].kind == WEFT_TOPO_HOST;
 	/* One that does not answer by its PID may have forgotten it. */
-	bool may_ask = b->place[path].misses % 2 == 0;
+	bool may_ask = is_host || b->place[path].misses % 2 == 0;
 
 	for (*layers = 0; *layers <= INBAND_LAYERS; (*layers)++) {
 		*dpid = WEFT_FM_NO_PID;
@@ -208,6 +221,8 @@ inband_find(const struct inband *b, const struct weft_fm *fm, uint32_t path, uin
 			return true;
 		}
 		may_ask = true;
+		if (is_host)
+			return false; /* switches send nothing on to it by a port */
 		path = b->place[path].before;
 		if (path == WEFT_FM_NO_PATH)
 			return false;
@@ -235,10 +250,11 @@ inband_wrap(const struct inband *b, uint32_t path, const uint8_t *msg, size_t le
 
 /* Note a request under the next tag. The one that had it was not answered in time. */
 static void
-inband_note(struct inband *b, uint32_t path, unsigned int layers, const uint8_t *msg)
+inband_note(struct inband *b, uint32_t path, uint16_t dpid, unsigned int layers, const uint8_t *msg)
 {
 	b->out[++b->last_tag] = (struct inband_out){ .is_out = true,
 		.path = path,
+		.dpid = dpid,
 		.tag = msg[1],
 		.layers = (uint8_t)layers,
 		.opcode = weft_get_le16(msg + 3) };
@@ -265,7 +281,7 @@ inband_send(
 		if (n < 0)
 			return n;
 	}
-	inband_note(b, path, layers, msg);
+	inband_note(b, path, dpid, layers, msg);
 	b->place[path].misses++;
 	part[layers % 2][1] = b->last_tag;
 	opcode = weft_get_le16(part[layers % 2] + 3);
@@ -316,7 +332,8 @@ inband_take(struct inband *b, struct weft_fm *fm, uint8_t *packet, size_t len, u
 		inband_told(b, fm, weft_get_le16(packet), whole, len, now_ns);
 		return;
 	}
-	if (!o->is_out)
+	/* Any host may send answers to this one. */
+	if (!o->is_out || o->dpid != weft_get_le16(packet))
 		return;
 	o->is_out = false;
 	if (o->layers == 0)
