@@ -61,8 +61,9 @@ fm_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_
 
 /*
  * Operation that comes next, or -1. A component knows a manager by the way that it came, so one
- * that is ours has to be told again who we are. One that the peer did not live to register us with
- * takes that in the peer's name.
+ * that is ours has to be told again who we are; and by the PID that its messages come from, which
+ * may be another than this seat had when it was registered. One that the peer did not live to
+ * register us with takes that in the peer's name.
  */
 static int
 owner_next(const struct weft_fm *fm, const struct fm_component *c)
@@ -72,7 +73,7 @@ owner_next(const struct weft_fm *fm, const struct fm_component *c)
 	if (c->owner.prim_fm_pid == WEFT_FM_NO_PID)
 		return FM_CLAIM_PRIMARY;
 	if (owner_is_us(fm, c))
-		return !is_told ? FM_CLAIM_CHANGE_PID
+		return !is_told || c->owner.prim_fm_pid != fm->cfg.pid ? FM_CLAIM_CHANGE_PID
 		       : fm->cfg.has_peer && c->owner.sec_fm_pid == WEFT_FM_NO_PID
 		               ? FM_CLAIM_SECONDARY
 		               : -1;
@@ -89,7 +90,8 @@ static const char *const owner_words[] = {
 
 /*
  * A component that has an owner keeps its PID until its routes are known. The manager that a
- * request is about: the peer where it is registered, and where we speak in its name.
+ * request is about: the peer where it is registered, and where we speak in its name; there with our
+ * PID, by which it takes the next command.
  */
 int
 fm_put_claim(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
@@ -98,7 +100,7 @@ fm_put_claim(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
 	const bool is_of_peer =
 		owner_is_us(fm, c) ? op == FM_CLAIM_SECONDARY : op == FM_CLAIM_CHANGE_PID;
 	struct weft_cci_claim_ownership_req req = { .op = (uint8_t)op,
-		.fm_pid = is_of_peer ? fm->cfg.peer_pid : fm->cfg.pid,
+		.fm_pid = is_of_peer && op == FM_CLAIM_SECONDARY ? fm->cfg.peer_pid : fm->cfg.pid,
 		.new_pid = op == FM_CLAIM_PRIMARY ? c->want_pid : c->pid };
 
 	if (op < 0)

@@ -76,7 +76,11 @@ struct weft_fm_cfg {
 	 */
 	bool has_peer;
 	uint8_t peer_uuid[16];
-	uint16_t peer_pid; /**< another than pid: components tell managers by it */
+	/**
+	 * Another than pid. Where components know managers by the PIDs that messages come from,
+	 * any will do until the peer comes: it corrects that itself.
+	 */
+	uint16_t peer_pid;
 	uint32_t n_paths;
 	unsigned int tries; /**< requests without answer before a component is lost, 1 or more */
 	uint64_t timeout_ns; /**< of one */

@@ -124,16 +124,23 @@ fake_owner(struct fake_component *c, struct fake_answer *a)
 	a->len = weft_cci_put_identify_pbr_component_rsp(a->b, sizeof(a->b), &rsp);
 }
 
-/* Primary and update, secondary, promotion; @p caller is the connection. */
+/* Whether it is the primary: @p caller is the connection, or the PID that a message came from. */
 static bool
-fake_may_claim(const struct fake_component *c, const struct weft_cci_claim_ownership_req *req,
-	unsigned int caller)
+fake_is_primary(const struct fake *f, const struct fake_component *c, unsigned int caller)
+{
+	return c->fm_pid != WEFT_FM_NO_PID && (f->spid != 0 ? c->fm_pid : c->known) == caller;
+}
+
+/* Primary and update, secondary, promotion. */
+static bool
+fake_may_claim(const struct fake *f, const struct fake_component *c,
+	const struct weft_cci_claim_ownership_req *req, unsigned int caller)
 {
 	const bool is_owned = c->fm_pid != WEFT_FM_NO_PID;
 
 	switch (req->op) {
 	case 0: return !is_owned;
-	case 1: return is_owned && c->known == caller && c->sec_pid == WEFT_FM_NO_PID;
+	case 1: return fake_is_primary(f, c, caller) && c->sec_pid == WEFT_FM_NO_PID;
 	case 2: return is_owned && memcmp(req->fm_uuid, c->fm_uuid, 16) == 0;
 	case 3: return c->sec_pid != WEFT_FM_NO_PID && memcmp(req->fm_uuid, c->sec_uuid, 16) == 0;
 	default: return false;
@@ -141,15 +148,15 @@ fake_may_claim(const struct fake_component *c, const struct weft_cci_claim_owner
 }
 
 static void
-fake_claim(struct fake_component *c, unsigned int caller, const uint8_t *b, size_t len,
-	struct fake_answer *a)
+fake_claim(const struct fake *f, struct fake_component *c, unsigned int caller, const uint8_t *b,
+	size_t len, struct fake_answer *a)
 {
 	struct weft_cci_claim_ownership_rsp rsp = { 0 };
 	struct weft_cci_claim_ownership_req req;
 
 	assert_int_equal(weft_cci_get_claim_ownership_req(&req, b, len), 0);
 	assert_true(req.new_pid != WEFT_FM_NO_PID && req.fm_pid != WEFT_FM_NO_PID);
-	if (!fake_may_claim(c, &req, caller)) {
+	if (!fake_may_claim(f, c, &req, caller)) {
 		a->rc = WEFT_CCI_INVALID_INPUT;
 		return;
 	}
@@ -620,8 +627,8 @@ fake_execute(struct fake *f, uint32_t path, unsigned int caller, uint16_t opcode
 	} else if (opcode == WEFT_CCI_IDENTIFY_PBR_COMPONENT) {
 		fake_owner(c, a);
 	} else if (opcode == WEFT_CCI_CLAIM_OWNERSHIP) {
-		fake_claim(c, caller, b, len, a);
-	} else if (c->fm_pid == WEFT_FM_NO_PID || c->known != caller) {
+		fake_claim(f, c, caller, b, len, a);
+	} else if (!fake_is_primary(f, c, caller)) {
 		a->rc = WEFT_CCI_UNSUPPORTED;
 	} else if (opcode == WEFT_CCI_SET_RESPONSE_LIMIT) {
 		fake_limit(a);
@@ -651,6 +658,7 @@ fake_queue(struct fake *f, uint32_t path, unsigned int manager, bool is_answer, 
 		.path = path,
 		.is_answer = is_answer,
 		.manager = manager,
+		.spid = f->spid,
 		.len = len };
 	memcpy(m->bytes, msg, len);
 	/* Requests keep their order, as on a socket; answers may come when nobody waits any more.
@@ -697,7 +705,7 @@ fake_arrive(struct fake *f, const struct fake_message *m)
 
 	if (f->component[m->path].is_dead)
 		return;
-	len = fake_serve(f, m->path, m->manager, m->bytes, m->len, rsp);
+	len = fake_serve(f, m->path, f->spid != 0 ? m->spid : m->manager, m->bytes, m->len, rsp);
 	fake_queue(f, m->path, m->manager, true, rsp, len);
 	if (weft_rand_below(&f->rand, 1000) < f->repeated)
 		fake_queue(f, m->path, m->manager, true, rsp, len);

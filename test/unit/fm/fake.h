@@ -59,6 +59,7 @@ struct fake_message {
 	uint32_t path;
 	bool is_answer;
 	unsigned int manager; /* answers reach the manager that asked, and no later one */
+	uint16_t spid;
 	size_t len;
 	uint8_t bytes[FAKE_MESSAGE];
 };
@@ -74,6 +75,7 @@ struct fake {
 	unsigned int lost, repeated, late;
 	uint64_t n_sent;
 	unsigned int manager; /* to be counted up for each that begins */
+	uint16_t spid; /* of that manager, where it is all that components know it by; or 0 */
 	const struct weft_fm_intent *intent; /* no write may open what it does not */
 };
 

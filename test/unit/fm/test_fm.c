@@ -37,7 +37,7 @@ log_event(void *arg, const struct weft_fm_event *e)
 
 /* Managers of a store have these seats; a fabric of one has the first. */
 static const uint8_t seat_uuid[2][16] = { { 1, 2, 3 }, { 9, 9, 9 } };
-static const uint16_t seat_pid[2] = { WEFT_FM_PID, WEFT_FM_PEER_PID };
+static uint16_t seat_pid[2] = { WEFT_FM_PID, WEFT_FM_PEER_PID };
 
 static struct weft_fm *
 manager_at(struct fake *f, unsigned int seat, bool has_peer)
@@ -597,11 +597,38 @@ WEFT_TEST(a_host_that_begins_hears_nothing_while_memory_is_open_that_it_has_not)
 	fake_free(&f);
 }
 
+/* By the PID that messages come from, which a seat has as long as its manager is at one host. */
+static void
+draw_seat(struct fake *f, unsigned int seat, bool is_by_link, struct weft_rand *rand)
+{
+	if (!is_by_link)
+		return;
+	seat_pid[seat] = (uint16_t)(0x400 + weft_rand_below(rand, 4));
+	if (seat_pid[seat] == seat_pid[1 - seat])
+		seat_pid[1 - seat] = (uint16_t)(0x410 + weft_rand_below(rand, 4));
+	f->spid = seat_pid[seat];
+}
+
+static void
+check_owners(const struct fake *f, unsigned int seat, bool is_by_link)
+{
+	for (unsigned int i = 0; i < f->n_components; i++) {
+		const struct fake_component *c = &f->component[i];
+
+		assert_memory_equal(c->fm_uuid, seat_uuid[seat], 16);
+		assert_int_equal(c->fm_pid, seat_pid[seat]);
+		assert_memory_equal(c->sec_uuid, seat_uuid[1 - seat], 16);
+		if (!is_by_link)
+			assert_int_equal(c->sec_pid, seat_pid[1 - seat]);
+	}
+}
+
 /*
  * Two that take turns: whoever comes goes on with what the other began, and becomes primary by
  * promotion, or from the beginning where the other did not come to register it (fabric.md 4.4).
  */
-WEFT_TEST(the_second_of_two_managers_takes_over_what_is_half_done)
+static void
+take_turns(bool is_by_link)
 {
 	static struct memory m;
 	struct weft_rand rand;
@@ -612,12 +639,14 @@ WEFT_TEST(the_second_of_two_managers_takes_over_what_is_half_done)
 	weft_test_seed(&rand, __func__);
 	small(&f, &m);
 	draw_memory(&m, &rand);
+	draw_seat(&f, seat, is_by_link, &rand);
 	fm = manager_at(&f, seat, true);
 	for (unsigned int k = 0; k < 60; k++) {
 		draw_losses(&f, &rand);
 		(void)fake_run_sends(&f, fm, weft_rand_below(&rand, 60));
 		weft_fm_free(fm);
 		seat = (unsigned int)weft_rand_below(&rand, 2);
+		draw_seat(&f, seat, is_by_link, &rand);
 		fm = manager_at(&f, seat, true);
 		if (k % 3 != 2)
 			continue;
@@ -626,14 +655,7 @@ WEFT_TEST(the_second_of_two_managers_takes_over_what_is_half_done)
 		fake_pass(&f, fm, 10 * SECOND);
 		assert_true(weft_fm_is_converged(fm));
 		check_memory(&f, &m);
-		for (unsigned int i = 0; i < f.n_components; i++) {
-			const struct fake_component *c = &f.component[i];
-
-			assert_memory_equal(c->fm_uuid, seat_uuid[seat], 16);
-			assert_int_equal(c->fm_pid, seat_pid[seat]);
-			assert_memory_equal(c->sec_uuid, seat_uuid[1 - seat], 16);
-			assert_int_equal(c->sec_pid, seat_pid[1 - seat]);
-		}
+		check_owners(&f, seat, is_by_link);
 		n_taken += seat;
 		draw_memory(&m, &rand);
 		weft_fm_set_intent(fm, &m.intent, "drawn");
@@ -649,6 +671,43 @@ WEFT_TEST(the_second_of_two_managers_takes_over_what_is_half_done)
 	assert_int_equal(log_of.last[WEFT_FM_EVENT_FOREIGN].path, 1);
 	weft_fm_free(fm);
 	fake_free(&f);
+}
+
+WEFT_TEST(the_second_of_two_managers_takes_over_what_is_half_done)
+{
+	take_turns(false);
+}
+
+/* Through the fabric, from hosts that change. */
+WEFT_TEST(the_second_at_another_host_takes_over_what_is_half_done)
+{
+	const uint16_t pid[2] = { seat_pid[0], seat_pid[1] };
+
+	take_turns(true);
+	memcpy(seat_pid, pid, sizeof(pid));
+}
+
+/* The first has registered it by the PID that it had before. */
+WEFT_TEST(a_second_manager_that_has_moved_is_not_refused)
+{
+	const uint16_t pid[2] = { seat_pid[0], seat_pid[1] };
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	small(&f, &m);
+	f.spid = seat_pid[0] = 0x401;
+	fm = manager_at(&f, 0, true);
+	assert_true(fake_run(&f, fm, f.now_ns + 10 * SECOND));
+	weft_fm_free(fm);
+	f.spid = seat_pid[1] = 0x403;
+	fm = manager_at(&f, 1, true);
+	assert_true(fake_run(&f, fm, f.now_ns + 10 * SECOND));
+	assert_int_equal(log_of.n[WEFT_FM_EVENT_REFUSED], 0);
+	check_owners(&f, 1, true);
+	weft_fm_free(fm);
+	fake_free(&f);
+	memcpy(seat_pid, pid, sizeof(pid));
 }
 
 WEFT_TEST(pids_are_those_of_the_intent)
