@@ -35,11 +35,13 @@ struct inband_place {
 struct inband {
 	const struct intent *in;
 	struct peer port;
+	unsigned int host;
 	uint16_t pid; /* the host's, which is the manager's */
 	uint8_t at_port; /* of its switch */
 	uint32_t first; /* path of that */
 	uint8_t last_tag;
 	bool is_missed; /* the port is not there, and that was said */
+	bool is_foreign; /* the switch is another manager's, and that was said */
 	unsigned int n_connected;
 	struct inband_out { /* by tag */
 		bool is_out;
@@ -96,6 +98,7 @@ inband_new(const struct intent *in, const char *folder, unsigned int host)
 	if (b == NULL)
 		cli_fail("out of memory");
 	b->in = in;
+	b->host = host;
 	b->pid = in->topo->node[host].pid;
 	b->first = in->node[host].at_path;
 	b->at_port = in->node[host].at_port;
@@ -150,6 +153,35 @@ inband_connect(struct inband *b)
 	b->is_missed = false;
 	b->n_connected++;
 	return true;
+}
+
+/* Who has the PID of the manager that a component belongs to, if the file says. */
+static const char *
+inband_owner(const struct inband *b, uint16_t pid)
+{
+	const struct weft_topo *t = b->in->topo;
+
+	for (unsigned int h = 0; h < t->n_hosts; h++)
+		if (t->node[t->host[h]].pid == pid && t->node[t->host[h]].is_manager)
+			return t->node[t->host[h]].name;
+	return "nobody here";
+}
+
+bool
+inband_is_let_in(struct inband *b, const struct weft_fm *fm)
+{
+	struct weft_fm_component c;
+
+	if (weft_fm_component(fm, b->first, &c) != 0)
+		return false;
+	if (c.state == WEFT_FM_FOREIGN && !b->is_foreign)
+		cli_warn("--via %s: expected switch %s to be nobody's or this store's, got one of "
+			 "the manager with PID 0x%03x (%s): nothing is changed; end that one and "
+			 "use its store, or give both --store etcd:URL",
+			b->in->topo->node[b->host].name, intent_name(b->in, b->first), c.owner_pid,
+			inband_owner(b, c.owner_pid));
+	b->is_foreign = c.state == WEFT_FM_FOREIGN;
+	return c.state == WEFT_FM_READY;
 }
 
 unsigned int

@@ -99,6 +99,8 @@ struct store;
 struct store_cfg {
 	const char *url; /* NULL: in memory */
 	unsigned int lease_s; /* of a shared store: who leads is gone when it was silent so long */
+	const char *at; /* host by whose port this manager reaches components; NULL: by sockets */
+	uint16_t pid; /* that it has there */
 	/* Who leads: "leads" or "waits", and a sentence about it. */
 	void (*say)(void *arg, const char *word, const char *text);
 	void *say_arg;
@@ -193,6 +195,8 @@ struct inband *inband_new(const struct intent *in, const char *folder, unsigned 
 void inband_free(struct inband *b);
 /* Connect if it is not. True: it is now, and was not. */
 bool inband_connect(struct inband *b);
+/* Whether the neighbour switch is this manager's; says once if it is another's. */
+bool inband_is_let_in(struct inband *b, const struct weft_fm *fm);
 /* Send a request to a component. 0; -ENOTCONN: there is no port, or no way by the file. */
 int inband_send(
 	struct inband *b, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len);

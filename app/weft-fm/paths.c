@@ -20,6 +20,7 @@
 #define PATHS_TAG_OWNER 8 /* set in requests; the tag itself is of the CCI message */
 
 struct paths {
+	const struct intent *in;
 	struct inband *inband; /* NULL: sockets alone */
 	uint32_t n;
 	struct peer one[];
@@ -32,6 +33,7 @@ paths_new(const struct intent *in, const char *folder, int via)
 
 	if (p == NULL)
 		cli_fail("out of memory");
+	p->in = in;
 	p->n = in->n_paths;
 	if (via >= 0)
 		p->inband = inband_new(in, folder, (unsigned int)via);
@@ -72,8 +74,12 @@ paths_send(struct paths *p, const struct weft_fm *fm, uint32_t path, const uint8
 void
 paths_connect(struct paths *p, struct weft_fm *fm, uint64_t now_ns)
 {
+	/* A host is claimed by who has the fabric, not by who happens to be in its run folder. */
+	const bool takes_hosts = p->inband == NULL || inband_is_let_in(p->inband, fm);
+
 	for (uint32_t i = 0; i < p->n; i++)
-		if (peer_connect(&p->one[i]))
+		if ((takes_hosts || p->in->topo->node[p->in->node_of[i]].kind != WEFT_TOPO_HOST) &&
+			peer_connect(&p->one[i]))
 			weft_fm_reset_path(fm, i, now_ns);
 	if (p->inband == NULL || !inband_connect(p->inband))
 		return;

@@ -303,6 +303,7 @@ weft_fm_component(const struct weft_fm *fm, uint32_t path, struct weft_fm_compon
 		.kind = c->kind,
 		.has_id = c->has_id,
 		.pid = c->pid,
+		.owner_pid = c->has_id ? c->owner.prim_fm_pid : WEFT_FM_NO_PID,
 		.n_ports = c->sw == NULL ? 0 : c->sw->n_ports,
 		.n_tables = c->sw == NULL ? 0 : (uint16_t)c->sw->n_drts,
 		.n_extents = c->gfd == NULL ? 0 : c->gfd->n_extents,

@@ -198,6 +198,7 @@ struct weft_fm_component {
 	bool has_id;
 	uint8_t id[16]; /**< vendor, device, subsystem ids, serial number */
 	uint16_t pid;
+	uint16_t owner_pid; /**< of the manager that it belongs to, or WEFT_FM_NO_PID */
 	uint16_t n_ports, n_tables;
 	uint32_t n_extents;
 	uint32_t n_writes; /**< commands that changed something, confirmed */
