@@ -84,6 +84,7 @@ static const struct cli_program program = {
 	.examples = "  weft-fm --topology lab.yaml --store sqlite:lab.db\n"
 		    "  weft-fm --topology lab.yaml --store etcd:http://127.0.0.1:2379/lab\n"
 		    "  weft-fm --topology lab.yaml --store sqlite:lab.db --via h0\n"
+		    "  weft-fm --topology lab.yaml --store etcd:http://s1:2379/lab --via h0\n"
 		    "  weft-fm --topology lab.yaml --once --json -\n",
 	CLI_OPTIONS(options),
 };
@@ -158,21 +159,21 @@ main_find_via(struct manager *m, const struct main_options *o)
 	if (m->via < 0 || !m->topo->node[m->via].is_manager)
 		cli_usage(
 			"--via %s: expected a host with manager: true in %s", o->via, o->topology);
-	if (o->store != NULL && strncmp(o->store, "etcd:", 5) == 0)
-		cli_usage("--via %s: expected sqlite:PATH as --store: two managers at one port "
-			  "would have one PID",
-			o->via);
 }
 
 static void
 main_begin(struct manager *m, const struct main_options *o)
 {
-	const struct store_cfg cfg = { o->store, o->lease_s, main_say, m };
+	struct store_cfg cfg = {
+		.url = o->store, .lease_s = o->lease_s, .say = main_say, .say_arg = m
+	};
 	struct weft_topo_error err;
 
 	if (weft_topo_load(&m->topo, o->topology, &err) != 0)
 		cli_fail("%s", err.text);
 	main_find_via(m, o);
+	cfg.at = o->via;
+	cfg.pid = m->via >= 0 ? m->topo->node[m->via].pid : 0;
 	intent_init(&m->intent, m->topo);
 	m->is_quiet = json_is_output(o->json);
 	m->store = store_open(&cfg);

@@ -8,6 +8,8 @@
  *   schema          1
  *   uuid/0, uuid/1  of the seats, 32 hexadecimal digits
  *   seat/0, seat/1  of who has it (lease)
+ *   pid/0, pid/1    that components know that one by (lease)
+ *   port/HOST       of who reaches components by the port of this host (lease)
  *   leader          of who leads (lease)
  *   drained/NODE    nodes that are drained
  *   memory          what operators asked for: one document
@@ -37,11 +39,15 @@
 #define ETCD_LOOK_NS UINT64_C(200000000) /* between looks of one that waits */
 #define ETCD_AWAY_NS UINT64_C(500000000) /* between tries while etcd is away */
 
+/* Of managers out of band, by seat. */
+static const uint16_t etcd_pid[ETCD_SEATS] = { WEFT_FM_PID, WEFT_FM_PEER_PID };
+
 struct etcd_store {
 	struct store base;
 	struct etcd *etcd;
 	uint64_t lease; /* 0: none */
 	int seat; /* -1: none */
+	bool has_port; /* if it needs one */
 	bool is_leader, is_away;
 	int64_t leader_revision; /* that the leader's key was made at */
 	uint64_t until_ns; /* that the lease lasts at least */
@@ -191,11 +197,46 @@ etcd_uuid(struct etcd_store *s, unsigned int seat, uint8_t uuid[16])
 	return 0;
 }
 
+/* Say what PID this manager has. */
+static int
+etcd_put_pid(struct etcd_store *s)
+{
+	char key[16], text[16];
+
+	snprintf(key, sizeof(key), "pid/%d", s->seat);
+	snprintf(text, sizeof(text), "0x%03x", s->id.pid);
+	return etcd_txn(s->etcd, json_array(),
+		       json_pack("[o]", etcd_put(s->etcd, key, text, s->lease)), NULL) < 0
+	               ? etcd_is_away(s)
+	               : 0;
+}
+
+/* PID of the other manager. Of one that is not there any will do that this one has not. */
+static int
+etcd_get_peer_pid(struct etcd_store *s)
+{
+	unsigned int pid;
+	char key[16], *text;
+	int rc;
+
+	snprintf(key, sizeof(key), "pid/%d", 1 - s->seat);
+	rc = etcd_value(s, key, &text);
+	if (rc != 0)
+		return rc;
+	if (text != NULL && (sscanf(text, "0x%3x", &pid) != 1 || pid >= WEFT_FM_NO_PID))
+		cli_fail("store etcd: %s%s: expected a PID of 0x000 to 0xffe, got \"%.40s\"",
+			etcd_prefix(s->etcd), key, text);
+	s->id.peer_pid = text != NULL && pid != s->id.pid     ? (uint16_t)pid
+	                 : etcd_pid[1 - s->seat] != s->id.pid ? etcd_pid[1 - s->seat]
+	                                                      : etcd_pid[s->seat];
+	free(text);
+	return 0;
+}
+
 /* Schema and identities; the first manager makes them. */
 static int
 etcd_prepare(struct etcd_store *s)
 {
-	static const uint16_t pid[ETCD_SEATS] = { WEFT_FM_PID, WEFT_FM_PEER_PID };
 	struct store_identity *id = &s->id;
 	const unsigned int seat = (unsigned int)s->seat;
 	char *schema;
@@ -211,10 +252,41 @@ etcd_prepare(struct etcd_store *s)
 			etcd_prefix(s->etcd), schema == NULL ? "" : schema);
 	free(schema);
 	*id = (struct store_identity){
-		.pid = pid[seat], .has_peer = true, .peer_pid = pid[1 - seat]
+		.pid = s->base.cfg.at == NULL ? etcd_pid[seat] : s->base.cfg.pid, .has_peer = true
 	};
 	rc = etcd_uuid(s, seat, id->uuid);
-	return rc != 0 ? rc : etcd_uuid(s, 1 - seat, id->peer_uuid);
+	if (rc == 0)
+		rc = etcd_uuid(s, 1 - seat, id->peer_uuid);
+	return rc != 0 ? rc : etcd_put_pid(s);
+}
+
+/*
+ * Two at one port would have one PID, and components could not tell them apart. The key may be ours
+ * already, of a transaction whose answer did not come. @return 1: it is this manager's; 0: not
+ */
+static int
+etcd_take_port(struct etcd_store *s)
+{
+	json_t *answer = NULL;
+	char key[ETCD_KEY], text[160], *who;
+	int rc;
+
+	snprintf(key, sizeof(key), "port/%s", s->base.cfg.at);
+	rc = etcd_make(s, key, s->us, s->lease, NULL);
+	if (rc == 0)
+		rc = etcd_get(s, etcd_range(s->etcd, key), &answer);
+	else
+		return rc;
+	who = etcd_text(etcd_row(answer), "value");
+	if (rc == 0)
+		rc = (uint64_t)etcd_number(etcd_row(answer), "lease") == s->lease;
+	snprintf(text, sizeof(text), "%.80s has the port of %.32s: expected another host",
+		who == NULL ? "another manager" : who, s->base.cfg.at);
+	if (rc == 0)
+		etcd_say(s, "waits", text);
+	free(who);
+	json_decref(answer);
+	return rc;
 }
 
 static int
@@ -222,6 +294,13 @@ etcd_sit(struct etcd_store *s)
 {
 	char key[16];
 
+	if (s->base.cfg.at != NULL && !s->has_port) {
+		const int rc = etcd_take_port(s);
+
+		if (rc <= 0)
+			return rc;
+		s->has_port = true;
+	}
 	for (int i = 0; i < ETCD_SEATS; i++) {
 		int rc;
 
@@ -277,6 +356,7 @@ etcd_keep(struct etcd_store *s, uint64_t now_ns)
 		return 0;
 	etcd_stop(s, "the lease is no more");
 	s->seat = -1;
+	s->has_port = false;
 	rc = etcd_lease(s, "/v3/lease/grant",
 		json_pack("{s:o}", "TTL", json_sprintf("%u", s->base.cfg.lease_s)), NULL, now_ns);
 	return rc;
@@ -417,8 +497,11 @@ etcd_close(struct store *base)
 static int
 etcd_identity(struct store *base, struct store_identity *id)
 {
-	*id = etcd_of(base)->id;
-	return 0;
+	struct etcd_store *s = etcd_of(base);
+	const int rc = etcd_get_peer_pid(s);
+
+	*id = s->id;
+	return rc;
 }
 
 static int

@@ -6,6 +6,7 @@ RINGS = "test/unit/test_attach_server"
 CAPACITY = "test/unit/test_fabric_gfam_dc"
 COMMANDS = "test/unit/test_node_cci_gfd"
 MANAGEMENT = "test/unit/test_node_management"
+MANAGER = "test/unit/test_fm_fm"
 
 # name, file, text, what it becomes; then the unit test that is to notice, if it is not weft-sim
 MUTATIONS = [
@@ -492,6 +493,10 @@ MUTATIONS = [
      "component_end_request(fm, c);\n\t\tif (c->req.len > 0)\n"
      "\t\t\tfm_apply(fm, c, weft_get_le16(c->req.msg + 3), fm_payload(c), c->req.len - WEFT_CCI_HDR);\n"
      "\t\treturn;\n\t}\n\tif (c->req.n_sent"),
+    ("fm: a manager that has moved keeps its PID", "lib/fm/owner.c",
+     "c->owner.prim_fm_pid != fm->cfg.pid", "c->owner.prim_fm_pid == WEFT_FM_NO_PID", MANAGER),
+    ("fm: it speaks for the other by the PID of that", "lib/fm/owner.c",
+     "is_of_peer && op == FM_CLAIM_SECONDARY", "is_of_peer", MANAGER),
     ("fm: what the other manager owned is foreign", "lib/fm/owner.c",
      "return fm->cfg.has_peer &&\n\t       owner_is", "return !fm->cfg.has_peer &&\n\t       owner_is"),
     ("fm: tables that were read are not looked at", "lib/fm/steps_switch.c",

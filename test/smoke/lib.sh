@@ -15,7 +15,7 @@ finish() {
 		{ [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; } || true
 	done
 	type cleanup >/dev/null 2>&1 && cleanup
-	rm -rf "$work"
+	rm -rf "$work" ${etcd_data:+"$etcd_data"}
 }
 trap finish EXIT
 
@@ -135,6 +135,30 @@ make_netns() {
 	ns[$1]=$!
 	holders+=($!)
 	wait_for 10 is_elsewhere $!
+}
+
+# --- etcd ---
+
+# etcd_place: where a server of its own will be, 127.0.0.1:$etcd_port. Data in memory: the election's time decides how short
+# a lease may be.
+etcd_place() {
+	etcd_data=$(mktemp -d -p /dev/shm)
+	etcd_port=$(/usr/bin/python3 -S -c 'import socket
+a, b = socket.socket(), socket.socket()
+a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
+print(a.getsockname()[1], b.getsockname()[1])')
+	etcd_peer=http://127.0.0.1:${etcd_port#* } etcd_port=${etcd_port% *}
+}
+
+# etcd_begin: that server; its number is in $etcd. Again after it ended.
+etcd_begin() {
+	etcd --name e --data-dir "$etcd_data" --listen-client-urls "http://127.0.0.1:$etcd_port" \
+		--advertise-client-urls "http://127.0.0.1:$etcd_port" --listen-peer-urls "$etcd_peer" \
+		--initial-advertise-peer-urls "$etcd_peer" --initial-cluster "e=$etcd_peer" \
+		--heartbeat-interval 50 --election-timeout 500 >"$work/etcd.out" 2>&1 &
+	etcd=$!
+	pids+=("$etcd")
+	wait_for 20 curl -s --noproxy '*' -o "$work/etcd.json" "http://127.0.0.1:$etcd_port/version"
 }
 
 # --- fabrics that run ---

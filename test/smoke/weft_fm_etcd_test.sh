@@ -43,29 +43,14 @@ order() {
 	wait_for 5 answered "$n"
 }
 
-port=$(/usr/bin/python3 -S -c 'import socket
-a, b = socket.socket(), socket.socket()
-a.bind(("127.0.0.1", 0)); b.bind(("127.0.0.1", 0))
-print(a.getsockname()[1], b.getsockname()[1])')
-peer=http://127.0.0.1:${port#* } port=${port% *}
-# The election's time decides how short a lease may be.
-etcd_data=$(mktemp -d -p /dev/shm)
-cleanup() { rm -rf "$etcd_data"; }
-etcd_begin() {
-	etcd --name e --data-dir "$etcd_data" --listen-client-urls "http://127.0.0.1:$port" --advertise-client-urls "http://127.0.0.1:$port" \
-		--listen-peer-urls "$peer" --initial-advertise-peer-urls "$peer" --initial-cluster "e=$peer" \
-		--heartbeat-interval 50 --election-timeout 500 >etcd.out 2>&1 &
-	etcd=$!
-	pids+=("$etcd")
-	wait_for 20 curl -s --noproxy '*' -o etcd.json "http://127.0.0.1:$port/version"
-}
+etcd_place
 post() { # PATH JSON
-	curl -s --noproxy '*' -X POST -d "$2" "http://127.0.0.1:$port/v3/$1"
+	curl -s --noproxy '*' -X POST -d "$2" "http://127.0.0.1:$etcd_port/v3/$1"
 }
 key() { printf '%s' "lab/$1" | base64 -w0; }
 value() { post kv/range "{\"key\": \"$(key "$1")\"}" | json /dev/stdin '__import__("base64").b64decode(o["kvs"][0]["value"]).decode()'; }
 
-fm=("$app/weft-fm" --topology lab.yaml --store "etcd:http://127.0.0.1:$port/lab" --lease 2 --poll 20)
+fm=("$app/weft-fm" --topology lab.yaml --store "etcd:http://127.0.0.1:$etcd_port/lab" --lease 2 --poll 20)
 for bad in etcd: etcd:h:1 etcd:http:// etcd:ftp://h:1 etcd:http://user:word@h:1 'etcd:http://h:1/a b' etcd:http://h:1,,i:2 \
 	etcd:http://h:1, etcd:http://h etcd:http://h:0 etcd:http://h:99999 etcd:http://h:1,i:x/lab; do
 	misused 'expected etcd:http' "$app/weft-fm" --topology lab.yaml --store "$bad"

@@ -3,7 +3,8 @@
 # A manager at the port of a host: switches, GFDs and another host are in another run folder, where it reaches no socket of
 # theirs, and have empty tables and memory that is nobody's. It finds them hop by hop, the last ones by the routes that it
 # wrote, and programs of both hosts read and write. The next manager with that store goes on. A host that is no manager's
-# answers it, and asks nobody.
+# answers it, and asks nobody. Two managers on one etcd, at the ports of two hosts, take turns: the one that leads is killed
+# at random moments, is stopped beyond its lease, and goes with its host.
 . "$(dirname "$0")/lib.sh"
 cd "$work"
 [ -x "$app/weft-fm" ] || skip 'skipped: weft-fm was not built (package libsqlite3-dev)'
@@ -114,9 +115,123 @@ except TimeoutError:
 by_link rxl
 [ -n "${WEFT_TEST_AGAIN:-}" ] || by_link cxl
 
+# A program of a host reads what another of the fabric has written.
+at() { # HOST ARGUMENT...: by the daemon of that host
+	XDG_RUNTIME_DIR=$work/run$1 ctl "${@:2}"
+}
+hears() { [ "$(at "$1" --node "h$1" mem read g0 0 4 --out - 2>/dev/null)" = here ]; }
+host() { # NUMBER
+	XDG_RUNTIME_DIR=$work/run$1 "$app/weftd" --topology turns.yaml --node "h$1" --cci full --idle yield \
+		>>"host$1.log" 2>>"host$1.err" &
+	daemon[$1]=$!
+	pids+=($!)
+	wait_for 60 test -S "run$1/weft/cci-h$1.port"
+}
+manager() { # NUMBER
+	XDG_RUNTIME_DIR=$work/run$1 "$app/weft-fm" --topology turns.yaml --store "$store" --lease 2 --via "h$1" \
+		>>"fm$1.log" 2>>"fm$1.err" &
+	fm[$1]=$!
+	pids+=($!)
+}
+says() { grep -E '^(leads|waits) ' "fm$1.log" | tail -n 1 | grep -q "^$2"; } # NUMBER WORD
+whole() { # NUMBER [LOST]: it leads, and all is as it is to be but for what is lost
+	at "$1" fm show fabric --json 2>/dev/null |
+		json /dev/stdin "1 / (o['converged'] and o['lost'] == [${2:+'$2'}])" >/dev/null 2>&1
+}
+all_there() { at "$1" fm show memory --json | json /dev/stdin "1 / (all(m['state'] == 'there' for m in o) and len(o))" >/dev/null; }
+
+take_turns() {
+	local lead=0 other=1 k store writes
+	declare -A daemon=() fm=()
+	mkdir -m 700 run0 run1
+	cat >turns.yaml <<-Y
+	fabric: managed
+	management: fm
+	nodes:
+	  - {name: h0, kind: host, pid: 0x101, manager: true}
+	  - {name: h1, kind: host, pid: 0x102, manager: true}
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: s1, kind: switch, pid: 0x011}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 4M}
+	links:
+	  - {a: h0, b: s0, driver: memif, a_port: {socket: $work/turn0.sock}}
+	  - {a: h1, b: s1, driver: memif, a_port: {socket: $work/turn1.sock}}
+	  - {a: s0, b: s1, driver: ring}
+	  - {a: s1, b: g0, driver: ring}
+	  - {a: s0, b: g1, driver: ring}
+	Y
+	XDG_RUNTIME_DIR=$work/far "$app/weftd" --topology turns.yaml --node s0,s1,g0,g1 --cci full --idle yield \
+		>middle.log 2>middle.err &
+	local middle=$!
+	pids+=($middle)
+	etcd_place
+	etcd_begin
+	store=etcd:http://127.0.0.1:$etcd_port/turns
+	host 0
+	host 1
+	manager 0
+	wait_for 60 whole 0
+	manager 1
+	wait_for 20 says 1 waits
+	at 0 fm mem create data --hosts h0,h1 --size 4M --gfd g0 >wish.txt
+	wait_for 30 all_there 0
+	tells() { echo here | at 0 --node h0 mem write g0 0; }
+	wait_for 10 tells
+	wait_for 10 hears 1
+
+	# One with another store is refused, and leaves its host alone, too; one at the same port waits.
+	! XDG_RUNTIME_DIR=$work/run1 "$app/weft-fm" --topology turns.yaml --store sqlite:own.db --via h1 --once --timeout 1 \
+		>own.log 2>own.err || die "a manager with a store of its own"
+	same 'lines about it' 1 "$(grep -c 'expected switch s1 to be nobody.s .* PID 0x101 (h0)' own.err)"
+	! grep -q '^write' own.log || die "it wrote: $(cat own.log)"
+	! XDG_RUNTIME_DIR=$work/run0 "$app/weft-fm" --topology turns.yaml --store "$store" --via h0 --once --timeout 1 \
+		>same.log 2>same.err || die "a second manager at a port"
+	grep -q '^waits .* has the port of h0: expected another host' same.log || die "it does not say why: $(cat same.log)"
+
+	# It is killed, or stopped for longer than its lease, while it gives memory.
+	for k in $(few "2" "1 2 3"); do
+		at $lead fm mem create "m$k" --hosts h0,h1 --size 64K --gfd g1 >wish.txt || die "m$k was not taken"
+		sleep "0.0$((RANDOM % 100))"
+		kill "-$([ "$k" = 2 ] && echo STOP || echo KILL)" "${fm[$lead]}"
+		wait_for 30 whole $other
+		wait_for 10 all_there $other
+		at $other fm show memory | grep -q "^m$k " || die "m$k is not known: $(at $other fm show memory)"
+		hears $other || die "memory is not what it was"
+		writes=$(grep -c '^write' fm$lead.log || true)
+		if [ "$k" = 2 ]; then kill -CONT "${fm[$lead]}"; else manager $lead; fi
+		wait_for 20 says $lead waits
+		same 'commands without the lead' "$writes" "$(grep -c '^write' fm$lead.log || true)"
+		lead=$other other=$((1 - lead))
+	done
+
+	# Its host goes with it, and comes back.
+	kill -KILL "${fm[$lead]}" "${daemon[$lead]}"
+	wait_for 30 whole $other h$lead
+	hears $other || die "memory went with a host"
+	rm -f run$lead/weft/*
+	host $lead
+	wait_for 60 whole $other
+	wait_for 10 hears $lead
+	grep -q '^write .*take over from the other manager' fm$other.log || die "nothing was taken over"
+	kill -TERM "${fm[$other]}"
+	wait "${fm[$other]}" || die "weft-fm ended with $?: $(cat fm$other.err)"
+	kill -TERM "${daemon[0]}" "${daemon[1]}" $middle
+	wait "${daemon[0]}" || die "h0 ended with $?: $(cat host0.err)"
+	wait "${daemon[1]}" || die "h1 ended with $?: $(cat host1.err)"
+	wait $middle || die "switches ended with $?: $(cat middle.err)"
+}
+if ! command -v etcd >/dev/null || "$app/weft-fm" --topology none --store etcd:http://h:1 2>&1 | grep -q libcurl; then
+	echo 'without two managers: etcd (package etcd-server) or libcurl is not there'
+else
+	seed=${WEFT_TEST_SEED:-$RANDOM}
+	echo "WEFT_TEST_SEED=$seed"
+	RANDOM=$seed
+	take_turns
+fi
+
 # Who asks for what is not there.
 misused 'expected a host with manager: true' "$app/weft-fm" --topology lab.yaml --via s0
 sed 's/, manager: true//' lab.yaml >closed.yaml
 misused 'expected a host with manager: true' "$app/weft-fm" --topology closed.yaml --via h0
-misused 'expected sqlite' "$app/weft-fm" --topology lab.yaml --via h0 --store etcd:http://127.0.0.1:1/x
 echo 'a manager at the port of a host makes a fabric'
