@@ -89,6 +89,7 @@ forge_inject(struct sim *s, uint32_t link_dir, struct sim_frame *f, const struct
 	f->link_dir = link_dir;
 	f->flap = s->link_dir[link_dir].flaps;
 	f->is_forged = true;
+	s->faults.forged_ns = s->now_ns;
 	heap_push(&s->heap, s->now_ns + 1 + weft_rand_below(&s->faults.rand, s->sc.latency_ns),
 		EV_ARRIVE, frame_pack(s, f));
 }

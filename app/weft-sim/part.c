@@ -13,13 +13,18 @@
 #define HOPS_MOST 10 /* links on a path that seeds draw, at most */
 #define TURNS 3 /* goodbye, the question, the answer */
 
-/* Each turn waits for a keepalive at most, and for whatever stands in the queues on its way. */
+/* A frame's way, with whatever stands in the queues on it. */
+static uint64_t
+part_way_ns(const struct sim *s)
+{
+	return HOPS_MOST * (s->sc.latency_ns + (uint64_t)s->sc.queue_flits * s->sc.flit_ns);
+}
+
+/* Each turn waits for a keepalive at most. */
 static uint64_t
 part_patience_ns(const struct sim *s)
 {
-	const uint64_t hop_ns = s->sc.latency_ns + (uint64_t)s->sc.queue_flits * s->sc.flit_ns;
-
-	return s->sc.session.rx_timeout_ns + TURNS * (HOPS_MOST * hop_ns + s->sc.poll_ns);
+	return s->sc.session.rx_timeout_ns + TURNS * (part_way_ns(s) + s->sc.poll_ns);
 }
 
 /* Whatever may have kept a frame from coming in time. */
@@ -43,7 +48,10 @@ part_disturbances(const struct sim *s)
 static bool
 part_is_calm(const struct sim *s)
 {
-	bool is_calm = s->now_ns >= s->faults.replayed_ns && !s->core.is_on;
+	/* A forged goodbye says that the other end closes, too: the node does not stay. */
+	const uint64_t forged_ns = s->faults.forged_ns;
+	bool is_calm = s->now_ns >= s->faults.replayed_ns && !s->core.is_on &&
+	               (forged_ns == 0 || s->now_ns >= forged_ns + part_way_ns(s));
 
 	for (uint32_t i = 0; i < s->topo->n_ports; i++)
 		is_calm &= s->link_dir[i].up_ns <= s->now_ns;

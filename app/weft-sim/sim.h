@@ -389,6 +389,7 @@ struct sim_faults {
 	bool is_healed; /* all of the fabric */
 	uint64_t healed_ns;
 	uint64_t replayed_ns; /* the last frame that is played back arrives */
+	uint64_t forged_ns; /* the last one that was forged was sent; 0: none */
 	struct sim_update *update; /* of rights; NULL: all memory is open to all */
 };
 
