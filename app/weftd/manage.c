@@ -320,6 +320,11 @@ manage_send_on(struct manage_read *r, const struct weft_management_packet *p)
 		manage_count(WEFT_MANAGEMENT_N_NO_ROUTE);
 		return;
 	}
+	/* Tables of several switches that are being changed may lead in a circle. */
+	if (p->hops >= WEFT_MANAGEMENT_HOPS) {
+		manage_count(WEFT_MANAGEMENT_N_CIRCLED);
+		return;
+	}
 	if (!weft_management_may_leave(&manage.managers, r->m->port[port].from, p)) {
 		manage_count(WEFT_MANAGEMENT_N_REFUSED);
 		return;
@@ -328,7 +333,8 @@ manage_send_on(struct manage_read *r, const struct weft_management_packet *p)
 	if (port != r->out)
 		manage_flush(r);
 	r->out = port;
-	r->p[r->n++] = *p;
+	r->p[r->n] = *p;
+	r->p[r->n++].hops++;
 	manage_count(WEFT_MANAGEMENT_N_SENT_ON);
 }
 

@@ -11,6 +11,7 @@
 #include "weft_io.h"
 
 #define MANAGEMENT_PTH 4u /* bytes of it */
+#define MANAGEMENT_HOPS_OFF 9 /* of the VDM: the low byte of the target id, which no one has */
 
 const struct weft_counter weft_management_counters[] = {
 #define WEFT_COUNTER(id, name, unit, help) { name, unit, help },
@@ -102,6 +103,7 @@ management_tlp(struct weft_io_tlp *t, const struct weft_management_packet *p)
 
 	*t = (struct weft_io_tlp){ .spid = p->spid, .dpid = p->dpid, .dsar = true };
 	weft_cci_vdm_put_mctp(t->tlp, data);
+	t->tlp[MANAGEMENT_HOPS_OFF] = p->hops;
 	memcpy(t->tlp + WEFT_CCI_VDM_MCTP_HDR, p->mctp, p->len);
 	t->len = (uint16_t)(WEFT_CCI_VDM_HDR + (data + 3) / 4 * 4);
 }
@@ -185,6 +187,7 @@ management_packet(void *arg, const struct weft_io_tlp *t)
 		g->is_other = true;
 		return;
 	}
+	p.hops = t->tlp[MANAGEMENT_HOPS_OFF];
 	p.len = (uint16_t)(WEFT_CCI_MCTP_HDR + data);
 	memcpy(p.mctp, t->tlp + WEFT_CCI_VDM_MCTP_HDR, p.len);
 	g->fn(g->arg, &p);

@@ -42,6 +42,7 @@ extern const struct weft_counter weft_management_counters[];
 
 #define WEFT_MANAGEMENT_UNIT 192 /**< bytes of a message in one packet: six are 1152 (Q26) */
 #define WEFT_MANAGEMENT_FLITS 8 /**< most that a frame has */
+#define WEFT_MANAGEMENT_HOPS 64 /**< a packet circles that so many switches have sent on */
 
 /** Most packets of a message, its MCTP type included. */
 #define WEFT_MANAGEMENT_PACKETS                                                                    \
@@ -51,6 +52,7 @@ extern const struct weft_counter weft_management_counters[];
 struct weft_management_packet {
 	uint16_t spid, dpid; /**< 12 bits each; FFFh: none, whoever gets it */
 	uint16_t len; /**< bytes of mctp[] */
+	uint8_t hops; /**< switches that have sent it on */
 	uint8_t mctp[WEFT_CCI_MCTP_HDR + WEFT_MANAGEMENT_UNIT]; /**< header, and its part */
 };
 

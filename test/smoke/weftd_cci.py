@@ -120,6 +120,12 @@ def judge_crawl(s):
     if inside(s['s0'].must(0x5701, crawl(4, 1, message(0x5708, struct.pack('<BBHH', 0, 0, 400, 0))))) != \
             (0, s['s3'].must(0x5708, struct.pack('<BBHH', 0, 0, 400, 0))):
         sys.exit('a long answer does not come back')
+    # A PID that all four lead to each other for, in a circle: 5701h gives up, and so does the last of 64 switches.
+    for name, port in (('s1', 1), ('s3', 1), ('s2', 0), ('s0', 1)):
+        s[name].set_drt(0x900, bytes((1, port)))
+    s['s0'].must(0x5701, crawl(0x900, 1, identify), rc=5)
+    for name in ('s0', 's1', 's2', 's3'):
+        s[name].set_drt(0x900, bytes(2))
     three = crawl(1, 0, message(0x5701, crawl(1, 0, message(0x5701, crawl(2, 0, identify)))))
     s['s0'].must(0x5701, three, rc=3)
     s['s0'].must(0x5701, crawl(0, 0, identify), rc=2)     # to a host

@@ -47,6 +47,7 @@ wait $pid || die "full ended with $?: $(cat "$work/full.err")"
 	die "the report does not know: $(json "$work/full.json" 'o["cci"]')"
 
 [ "$(json "$work/full.json" 'o["cci"]["links"]["crawled"] >= 5 and o["cci"]["links"]["sent_on"] >= 2 and
+	o["cci"]["links"]["circled"] > 0 and
 	o["cci"]["links"]["bad"] + o["cci"]["links"]["full"] + o["cci"]["links"]["refused"] == 0')" = True ] ||
 	die "messages by links: $(json "$work/full.json" 'o["cci"]["links"]')"
 [ "$(json "$work/full.json" 'next(n for n in o["nodes"] if n["name"] == "s0")["drops"].get("port_down", 0) > 0')" = True ] ||

@@ -110,6 +110,30 @@ WEFT_TEST(all_lengths_pass_frames_of_all_sizes)
 		send_all(p, weft_management_cut(p, FM, 0xFFF, &request, msg, sizeof(msg)), 5), 1);
 }
 
+static void
+note_hops(void *arg, const struct weft_management_packet *p)
+{
+	*(unsigned int *)arg += p->hops;
+}
+
+WEFT_TEST(hops_are_counted_by_packet)
+{
+	static const uint8_t msg[2 * WEFT_MANAGEMENT_UNIT] = { WEFT_CCI_MCTP_CCI };
+	uint8_t flits[2 * WEFT_FLIT_LEN];
+	struct weft_management_packet p[WEFT_MANAGEMENT_PACKETS];
+	unsigned int used, hops = 0;
+
+	assert_int_equal(weft_management_cut(p, FM, 0x200, &request, msg, sizeof(msg)), 2);
+	assert_int_equal(p[0].hops + p[1].hops, 0);
+	p[0].hops = 1;
+	p[1].hops = 63;
+	assert_int_equal(weft_management_put(flits, 2, p, 2, &codec, WEFT_CRC_R0_FIRST, &used), 2);
+	assert_int_equal(
+		weft_management_get(flits, used, &codec, WEFT_CRC_R0_FIRST, note_hops, &hops),
+		WEFT_OK);
+	assert_int_equal(hops, 64);
+}
+
 WEFT_TEST(damage_is_put_right_or_refused)
 {
 	const uint8_t msg[40] = { WEFT_CCI_MCTP_CCI };
