@@ -161,6 +161,9 @@ main(int argc, char **argv)
 		q.blocks = strtoull(argv[3], NULL, 0);
 	if (argc > 4)
 		q.depth = (unsigned int)strtoul(argv[4], NULL, 0);
+	for (int i = 3; i < argc; i++)
+		if (argv[i][strspn(argv[i], "0123456789")] != '\0')
+			q.depth = 0; /* no number */
 	if (argc < 3 || argc > 5 || q.blocks == 0 || q.depth == 0 || q.depth > DEPTH_MAX) {
 		fprintf(stderr, "usage: async_queue HOST REGION [BLOCKS [DEPTH (1 to %u)]]\n",
 			DEPTH_MAX);

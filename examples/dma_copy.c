@@ -142,6 +142,16 @@ find_device(void)
 	       rte_dma_start(dev) == 0;
 }
 
+/* A number, all of it; false: it is none. */
+static bool
+number(const char *text, uint64_t *n)
+{
+	char *end;
+
+	*n = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
 /* put FILE OFFSET and get FILE OFFSET LENGTH, one after another. */
 static bool
 transfers(int n, char **words)
@@ -151,17 +161,17 @@ transfers(int n, char **words)
 	while (ok && n > 0) {
 		const bool is_put = strcmp(words[0], "put") == 0;
 		const int takes = is_put ? 3 : 4;
+		uint64_t at, len = 0;
 
-		if (n < takes || (!is_put && strcmp(words[0], "get") != 0)) {
+		if (n < takes || (!is_put && strcmp(words[0], "get") != 0) ||
+			!number(words[2], &at) || (!is_put && !number(words[3], &len))) {
 			fprintf(stderr,
 				"dma_copy: expected put FILE OFFSET or get FILE OFFSET LENGTH, got "
 				"\"%s\"\n",
 				words[0]);
 			return false;
 		}
-		ok = is_put ? put(words[1], strtoull(words[2], NULL, 0))
-		            : get(words[1], strtoull(words[2], NULL, 0),
-				      strtoull(words[3], NULL, 0));
+		ok = is_put ? put(words[1], at) : get(words[1], at, len);
 		n -= takes;
 		words += takes;
 	}

@@ -15,6 +15,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,16 +104,26 @@ run(struct weft *w, const char *region, const char *verb, size_t n)
 	return EXIT_SUCCESS;
 }
 
+/* A number, all of it; false: it is none. */
+static bool
+number(const char *text, uint64_t *n)
+{
+	char *end;
+
+	*n = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
 int
 main(int argc, char **argv)
 {
 	const struct weft_attach_opts o = { .size = sizeof(o), .map_cache = CACHE };
 	const struct sigaction on_sigbus = { .sa_handler = end_by_signal };
-	const size_t n = argc == 5 ? strtoull(argv[4], NULL, 0) : 0;
+	uint64_t n;
 	struct weft *w;
 	int rc;
 
-	if (n == 0 || n > SIZE_MAX / sizeof(uint64_t) ||
+	if (argc != 5 || !number(argv[4], &n) || n == 0 || n > SIZE_MAX / sizeof(uint64_t) ||
 		(strcmp(argv[3], "fill") != 0 && strcmp(argv[3], "sort") != 0 &&
 			strcmp(argv[3], "show") != 0)) {
 		fprintf(stderr, "usage: mapped HOST REGION fill|sort|show COUNT\n");

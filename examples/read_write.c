@@ -9,6 +9,7 @@
  *   ./read_write h1 g0 0              # from another host of the same fabric
  */
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,16 @@ fail(struct weft *w, const char *what)
 	return EXIT_FAILURE;
 }
 
+/* A number, all of it; false: it is none. */
+static bool
+number(const char *text, uint64_t *n)
+{
+	char *end;
+
+	*n = strtoull(text, &end, 0);
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+}
+
 int
 main(int argc, char **argv)
 {
@@ -32,11 +43,10 @@ main(int argc, char **argv)
 	struct weft *w;
 	uint64_t at;
 
-	if (argc < 4 || argc > 5) {
+	if (argc < 4 || argc > 5 || !number(argv[3], &at)) {
 		fprintf(stderr, "usage: read_write HOST REGION OFFSET [TEXT]\n");
 		return 2;
 	}
-	at = strtoull(argv[3], NULL, 0);
 	if (weft_attach(argv[1], NULL, &w) != 0)
 		return fail(NULL, "attach");
 	if (weft_open(w, argv[2], argc == 5 ? WEFT_READ | WEFT_WRITE : WEFT_READ, &r) != 0)

@@ -69,6 +69,7 @@ for mode in rxl cxl; do
 	same "$mode: the list" "g0 1048576 rw" "$("$app/weftctl" --node h0 mem list --json >"$work/l.json" &&
 		json "$work/l.json" '" ".join(str(o["regions"][0][k]) for k in ("name", "size", "rights"))')"
 	# By pointers: 480 KB, which code that knows nothing of Weft sorts.
+	misused "usage: mapped" "$mapped" h0 g0 fill 60000x
 	"$mapped" h0 g0 fill 60000
 	before=$("$mapped" h1 g0 show 60000)
 	"$mapped" h1 g0:0+480000 sort 60000

@@ -116,6 +116,7 @@ try_read_write() {
 	same "read_write: by another host" "to all of you" "$(./read_write h1 g0 100)"
 	refuses "no such host" ./read_write h9 g0 0
 	misused "usage: read_write" ./read_write h0
+	misused "usage: read_write" ./read_write h0 g0 abc
 }
 
 try_async_queue() {
@@ -127,6 +128,7 @@ try_async_queue() {
 	same "async_queue: a word of the last block" "$(((699 << 32 | 1) * 0x9E3779B97F4A7C15))" "$(od -An -td8 word | tr -d ' ')"
 	refuses 'of 4096 bytes at offset 0x10000: expected 1 byte or more, within its 0x10000 bytes' ./async_queue h0 g0:0+64K 17 1
 	misused "usage: async_queue" ./async_queue h0 g0 1 257
+	misused "usage: async_queue" ./async_queue h0 g0 -1
 	# Another host writes there as well.
 	while "$bin/weftctl" --node h1 mem fill g0 0 4M 0; do :; done &
 	other=$!
