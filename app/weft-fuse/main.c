@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,23 @@ main_fork(void)
 	_exit(WEXITSTATUS(status));
 }
 
+/*
+ * Whether nobody wants the mount any more: a signal came while the daemon did not answer, or who
+ * started it has gone, whose end of the pipe is closed then.
+ */
+static bool
+main_is_unwanted(void)
+{
+	struct pollfd parent = { .fd = main_parent };
+	sigset_t came;
+
+	if (sigpending(&came) == 0 &&
+		(sigismember(&came, SIGINT) == 1 || sigismember(&came, SIGTERM) == 1 ||
+			sigismember(&came, SIGHUP) == 1))
+		return true;
+	return poll(&parent, 1, 0) == 1 && (parent.revents & POLLERR) != 0;
+}
+
 static void
 main_ready(void)
 {
@@ -158,10 +176,16 @@ main_ready(void)
 }
 
 static void
-main_take_side(void)
+main_take_side(const char *folder)
 {
+	char *real = opt.side == NULL ? NULL : realpath(opt.side, NULL);
+	const bool is_same = real != NULL && strcmp(real, folder) == 0;
 	const int rc = opt.side == NULL ? 0 : side_begin(opt.side);
 
+	free(real);
+	if (is_same)
+		cli_fail("--side %s: expected another folder than the one that is mounted on",
+			opt.side);
 	if (rc == -EBUSY)
 		cli_fail("--side %s: another weft-fuse has it: expected a folder of its own",
 			opt.side);
@@ -192,8 +216,11 @@ main_serve(void)
 		rc = serve_prepare(&so);
 	if (rc != 0)
 		cli_fail("%s", rc == -ENOMEM ? strerror(ENOMEM) : weft_error(NULL));
-	main_take_side();
+	main_take_side(folder);
 	nodes_begin(opt.side != NULL);
+	serve_look();
+	if (main_is_unwanted())
+		cli_fail("%s: stopped before it was mounted", main_folder);
 	se = mount_begin(folder, fabric_node());
 	serve_run(se, main_ready);
 	mount_end(se);

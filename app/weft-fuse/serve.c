@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "ops.h"
 #include "watch.h"
 #include "weft_base.h"
 
@@ -77,6 +78,14 @@ serve_prepare(const struct serve_options *o)
 		                                  : fabric_attach(&serve.thread[i].client);
 	}
 	return rc;
+}
+
+void
+serve_look(void)
+{
+	serve_me = &serve.thread[0];
+	(void)ops_refresh(0);
+	serve_me = NULL;
 }
 
 /* Wake the main thread. */

@@ -32,6 +32,12 @@ struct serve_options {
 int serve_prepare(const struct serve_options *o);
 
 /**
+ * See what regions there are, once nodes_begin() was called and before serve_run(): so they are
+ * shown even if the daemon goes before anybody has looked.
+ */
+void serve_look(void);
+
+/**
  * Start the threads, of a session that is mounted, and serve until a signal (cli_catch_stop(), what
  * it catches being blocked) or the end of the mount.
  *

@@ -123,6 +123,31 @@ wait_for 20 grep -q '^tables: changed' h0.log
 goes_on "a right was lost"
 end_all
 
+# Ended while the daemon does not answer, it is not mounted later; and what it found is shown though nobody looked.
+start_all rxl
+mkdir -p side late
+refuses 'expected another folder than the one' "$app/weft-fuse" --node h0 --side side side
+
+kill -STOP "$pid_h0"
+for way in "" -f; do
+	# shellcheck disable=SC2086
+	"$app/weft-fuse" $way --node h0 late 2>late.err &
+	late=$!
+	sleep 0.3
+	kill -TERM $late
+	wait $late && die "weft-fuse $way that was ended says that it serves" || true
+done
+kill -CONT "$pid_h0"
+ends() { ! pgrep -f -- "--node h0 late"; }
+wait_for 20 ends
+! grep -q " $work/late " /proc/self/mountinfo || die "a weft-fuse that was ended has mounted"
+kill -KILL "$pid_h0"
+wait "$pid_h0" 2>/dev/null || true
+same "regions that nobody had looked at" "g0 regions.json" "$(ls m | xargs)"
+refuses 'Input/output error' head -c 1 m/g0
+start h0
+end_all
+
 # There the switch tells the GFD that it had other memory: all of it is poison until it is written.
 start_all cxl
 timeout 60 "$app/weftctl" --node h0 mem fill g0 0 4K 1
