@@ -379,7 +379,7 @@ main(int argc, char **argv)
 	json_check(o.json);
 	rc = weft_attach_rundir(folder, sizeof(folder), true);
 	if (rc != 0)
-		cli_fail("run folder %s: %s", folder, strerror(-rc));
+		cli_fail("run folder %s: %s", folder, weft_attach_rundir_error(rc));
 	signals = main_signals();
 	operate_init();
 	main_begin(&m, &o);

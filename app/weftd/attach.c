@@ -438,14 +438,25 @@ attach_raise_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void
+attach_say_none(const struct daemon *d, const char *folder, int rc)
+{
+	if (!d->cfg.no_text)
+		printf("hosts: no program can attach: run folder %s: %s\n", folder,
+			weft_attach_rundir_error(rc));
+}
+
 int
 attach_init(struct daemon *d, char *err, size_t err_len)
 {
 	char folder[WEFT_SOCKET_PATH_MAX];
-	int rc = 0;
+	int rc = weft_attach_rundir(folder, sizeof(folder), true);
 
-	if (weft_attach_rundir(folder, sizeof(folder), true) != 0)
-		snprintf(folder, sizeof(folder), "(no run folder)");
+	/* Operators are told by operate_init(), and the fabric works without programs. */
+	if (rc != 0) {
+		attach_say_none(d, folder, rc);
+		return 0;
+	}
 	attach.daemon = d;
 	attach.epoll = epoll_create1(EPOLL_CLOEXEC);
 	attach.spare = epoll_create1(EPOLL_CLOEXEC);

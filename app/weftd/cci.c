@@ -151,7 +151,7 @@ cci_init(struct daemon *d, char *err, size_t err_len)
 	if (rc != 0)
 		return d->cfg.cci_is_given
 		               ? weft_errorf(err, err_len, rc, "--cci: run folder %s: %s", folder,
-					 strerror(-rc))
+					 weft_attach_rundir_error(rc))
 		               : 0;
 	cci.component = calloc(
 		d->n_nodes < CCI_COMPONENTS ? d->n_nodes : CCI_COMPONENTS, sizeof(*cci.component));

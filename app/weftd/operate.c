@@ -100,7 +100,7 @@ operate_init(struct daemon *d)
 	}
 	if (rc < 0) {
 		cli_warn("socket for operators in %s: %s: weftctl will not find this daemon",
-			folder, strerror(-rc));
+			folder, weft_attach_rundir_error(rc));
 		return;
 	}
 	operate.fd = rc;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,4 +49,11 @@ weft_attach_rundir(char *path, size_t len, bool make)
 	const int rc = rundir_choose(path, len);
 
 	return rc == 0 ? rundir_judge(path, make) : rc;
+}
+
+const char *
+weft_attach_rundir_error(int rc)
+{
+	return rc == -EACCES ? "expected a folder of this user that others may not write to"
+	                     : strerror(-rc);
 }

@@ -23,6 +23,9 @@ WEFT_BEGIN_DECLS
  */
 int weft_attach_rundir(char *path, size_t len, bool make);
 
+/** What is wrong, for a person; until the next strerror(). */
+const char *weft_attach_rundir_error(int rc);
+
 WEFT_END_DECLS
 
 #endif /* WEFT_ATTACH_RUNDIR_H */

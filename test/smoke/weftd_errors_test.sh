@@ -149,6 +149,14 @@ for command in "weftd --topology $work/t.yaml --seconds 50" "weft-replay --in $w
 	same "$1 to a full disk: status" 1 "$status"
 	grep -q 'standard output could not be written whole' "$work/err" || die "$1 to a full disk: $(cat "$work/err")"
 done
+# A run folder that others may write to, or that is none: the fabric runs, and it is said what is wrong with it.
+mkdir -p "$work/open/weft"
+chmod 0777 "$work/open/weft"
+XDG_RUNTIME_DIR=$work/open timeout 60 "$app/weftd" --topology "$work/t.yaml" --until-done >"$work/text" 2>"$work/err"
+for text in "hosts: no program can attach: run folder $work/open/weft: expected a folder of this user that others may not write to" \
+	"weftd: socket for operators in $work/open/weft: expected a folder of this user that others may not write to: weftctl"; do
+	grep -qhF "$text" "$work/text" "$work/err" || die "no line '$text': $(cat "$work/text" "$work/err")"
+done
 # Whatever a program prints: a status of 0 says that all of it went out.
 if [ -w /dev/full ]; then
 	to_full=("weftd --check $work/t.yaml" "weftd --resolve $work/t.yaml --from h0 --hpa 0" "weft-bench --list"
