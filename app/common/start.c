@@ -23,6 +23,7 @@ start_dpdk(struct weft_eal_cfg *eal, struct weft_pool_cfg *pool)
 	 * cleared.
 	 */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* likewise, as on a full disk */
 	pool->priv_size = WEFT_FRAME_PRIV;
 	pool->socket = SOCKET_ID_ANY;
 	eal->program = program_invocation_short_name;

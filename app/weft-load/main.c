@@ -439,6 +439,7 @@ main(int argc, char **argv)
 
 	/* That a reader of ours has gone is an error of a write. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* an error of a write, as a full disk is */
 	given = cli_parse(&program, &l.opt, argc, argv);
 	if (l.opt.kind == LOAD_TRANSFER && !cli_given(&program, given, MAIN_SIZE))
 		l.opt.size = TRANSFER_SIZE;

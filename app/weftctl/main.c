@@ -401,6 +401,7 @@ main(int argc, char **argv)
 {
 	/* That a reader of ours has gone is an error of a write. */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* an error of a write, as a full disk is */
 	main_describe_verbs();
 	if (argc > 1)
 		ctl_command(argc, argv);

@@ -301,8 +301,6 @@ captures_open(struct daemon *d, char *err, size_t err_len)
 {
 	int rc = 0;
 
-	/* A file that may grow no further is an error of writing, not our end. */
-	signal(SIGXFSZ, SIG_IGN);
 	pthread_mutex_lock(&lock);
 	for (unsigned int i = 0; rc == 0 && i < d->cfg.n_captures; i++)
 		rc = capture_begin(d, d->cfg.captures[i], err, err_len);

@@ -220,6 +220,11 @@ else
 	mknod "$full" c 1 7 2>err || true
 fi
 refuses 'mem dump nowhere/x: No such file' "$ctl" mem dump g0 nowhere/x
+(
+	ulimit -f 1
+	refuses 'mem dump limited: could not be written whole: File too large' "$ctl" mem dump g0 limited
+)
+same "files of a dump that was too large" "" "$(compgen -G 'limited*' || true)"
 refuses 'mem dump .: Is a directory' "$ctl" mem dump g0 .
 if echo x 2>err >"$full" || ! grep -q 'No space' err; then
 	echo "note: devices cannot be made here, so no dump went to one that is full"
