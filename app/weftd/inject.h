@@ -14,7 +14,7 @@
 #include "weft_impair.h"
 
 #define INJECT_SECONDS 10.0 /* unless it is said */
-#define INJECT_SECONDS_MIN 0.1
+#define INJECT_SECONDS_MIN 0.01
 #define INJECT_SECONDS_MAX 86400.0
 #define INJECTIONS 64 /* at work at a time */
 

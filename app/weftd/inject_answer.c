@@ -95,7 +95,7 @@ inject_read_seconds(const struct inject_call *c, struct inject_cfg *cfg)
 	cfg->seconds = v == NULL ? INJECT_SECONDS : json_number_value(v);
 	if ((v != NULL && !json_is_number(v)) || !(cfg->seconds >= INJECT_SECONDS_MIN) ||
 		cfg->seconds > INJECT_SECONDS_MAX)
-		return inject_refuse_key(c, "seconds", "a number of 0.1 to 86400");
+		return inject_refuse_key(c, "seconds", "a number of 0.01 to 86400");
 	return true;
 }
 
@@ -252,7 +252,9 @@ inject_read_poison(const struct inject_call *c, struct inject_cfg *cfg)
 		return inject_refuse(
 			c, "offset: expected an offset, or a share of all reads, got nothing");
 	if (!inject_read_bytes(c, "offset", 0, &offset) ||
-		!inject_read_bytes(c, "size", has_offset ? WEFT_LINE_LEN : room, &size))
+		!inject_read_bytes(c, "size",
+			has_offset ? WEFT_LINE_LEN - (first + offset) % WEFT_LINE_LEN : room,
+			&size))
 		return false;
 	if (size == 0 || offset >= room || size > room - offset)
 		return inject_refuse(c,

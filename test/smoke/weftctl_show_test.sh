@@ -300,6 +300,12 @@ same 'reads that met it' True "$(injected 'o[0]["reads"] > 0')"
 ctl inject stop "$(injected 'o[0]["injection"]')" --daemon "$b" >/dev/null
 wait_for 60 gone
 same 'lines that are good again' 0807 "$(ctl --node h1 mem read g0 3M 128 --json | json /dev/stdin 'o["data"][:2] + o["data"][-2:]')"
+# One line, wherever in it the offset is.
+ctl inject poison g0 $((0x300001)) --seconds 600 >/dev/null
+marked() { injected '1 / (o[0]["lines"] == 1)'; }
+wait_for 60 marked
+ctl inject stop "$(injected 'o[0]["injection"]')" --daemon "$b" >/dev/null
+wait_for 60 gone
 # A share of all reads, while nobody else reads: no load here expects poison.
 wait_for 60 ctl drain h0
 same 'a share of reads' "'5' 'a share of 1 of reads, seed 5'" "$(ctl inject poison g0 --share 1 --seed 5 --seconds 600 --json | json /dev/stdin \
@@ -333,7 +339,7 @@ refuses 'ber: expected it once, got it again' "$app/weftctl" inject wire s0.0 be
 misused 'target: expected text in UTF-8, got "g?"' "$app/weftctl" inject poison $'g\xff' 0
 misused 'target: expected text in UTF-8, got "g?"' "$app/weftctl" inject poison $'g\xff:0+64'
 misused 'seconds of 0.01 to 3600' "$app/weftctl" inject pause h0 --seconds 0
-refuses 'seconds: expected a number of 0.1 to 86400' "$app/weftctl" inject pause h0 --seconds 0.05
+misused 'seconds of 0.01 to 3600' "$app/weftctl" inject pause h0 --seconds 0.001
 misused 'such as s0; got "nonesuch"' "$app/weftctl" inject pause nonesuch
 refuses 'target: expected a GFD, got h0, a host' "$app/weftctl" inject poison h0 0
 refuses 'target: expected a GFD that runs here' "$app/weftctl" inject poison nonesuch 0
