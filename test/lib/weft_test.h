@@ -73,14 +73,21 @@ weft_test_seed(struct weft_rand *r, const char *what)
 	weft_rand_seed(r, seed);
 }
 
+/** Whether the tests ran in another build before this: searches and statistics are its affair. */
+static inline bool
+weft_test_is_again(void)
+{
+	return getenv("WEFT_TEST_AGAIN") != NULL;
+}
+
 /**
  * Cases of a property test of which @p n are wanted: all in the first build that runs the tests, a
- * fifth in each after it (WEFT_TEST_AGAIN), which draws seeds of its own.
+ * twentieth in each after it, which draws seeds of its own.
  */
 static inline unsigned int
 weft_test_cases(unsigned int n)
 {
-	return getenv("WEFT_TEST_AGAIN") != NULL ? (n + 4) / 5 : n;
+	return weft_test_is_again() ? (n + 19) / 20 : n;
 }
 
 /** Bytes of a hex string; returns how many were written. */

@@ -527,8 +527,10 @@ WEFT_TEST(all_rules_are_safe)
 	static const struct bounds bounds[] = { { 1, 2, 1, 1 }, { 3, 2, 1, 0 }, { 3, 1, 1, 1 },
 		{ 7, 1, 1, 0 } };
 
+	/* The third has the fewest states. */
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(bounds); i++)
-		assert_null(run("all rules", &bounds[i], 0));
+		if (i == 2 || !weft_test_is_again())
+			assert_null(run("all rules", &bounds[i], 0));
 }
 
 WEFT_TEST(each_rule_is_needed)
@@ -546,7 +548,8 @@ WEFT_TEST(each_rule_is_needed)
 		{ "answers by what was asked for", ATS_RULE_LARGE, { 3, 2, 1, 0 } },
 	};
 
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows); i++)
+	/* The last takes longer than all others. */
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(rows) - weft_test_is_again(); i++)
 		assert_non_null(run(rows[i].name, &rows[i].b, rows[i].rule));
 }
 

@@ -28,6 +28,7 @@
 #define FENCE 4000
 #define QUEUE 4096
 #define AGENT_ID 0x100
+#define STEPS 300000
 
 enum { TO_AGENT, TO_CLIENT };
 
@@ -409,7 +410,7 @@ run(uint64_t fence_ns, unsigned int steps)
 	unsigned int left = 4000000;
 
 	world_begin(fence_ns);
-	for (unsigned int i = 0; i < steps; i++)
+	for (unsigned int i = 0; i < steps && w.wrong == 0; i++)
 		step(false);
 	while (!is_quiet() && left-- != 0)
 		step(true);
@@ -423,7 +424,7 @@ WEFT_TEST(moving_pages_keep_their_data)
 
 	memset(&w, 0, sizeof(w));
 	weft_test_seed(&w.rand, "moves");
-	run(FENCE, 300000);
+	run(FENCE, weft_test_cases(STEPS));
 	n = weft_ats_agent_counts(w.agent);
 	printf("%llu requests, %llu moves, %llu sessions lost, %llu refused, %llu fenced, %llu "
 	       "waited, %llu again\n",
@@ -433,8 +434,11 @@ WEFT_TEST(moving_pages_keep_their_data)
 		(unsigned long long)n[WEFT_ATS_AGENT_N_WAITED],
 		(unsigned long long)weft_xlate_counts(w.client[0])[WEFT_XLATE_N_AGAIN]);
 	assert_int_equal(w.wrong, 0);
-	assert_true(w.verified > 10000 && w.losses > 10 && w.refused > 10 && w.put_back > 100);
-	assert_true(n[WEFT_ATS_AGENT_N_MOVED] > 100 && n[WEFT_ATS_AGENT_N_FENCED] > 0);
+	if (!weft_test_is_again()) {
+		assert_true(
+			w.verified > 10000 && w.losses > 10 && w.refused > 10 && w.put_back > 100);
+		assert_true(n[WEFT_ATS_AGENT_N_MOVED] > 100 && n[WEFT_ATS_AGENT_N_FENCED] > 0);
+	}
 	assert_int_equal(n[WEFT_ATS_AGENT_N_MOVED] + weft_ats_agent_moving(w.agent),
 		n[WEFT_ATS_AGENT_N_MOVES]);
 	assert_int_equal(n[WEFT_ATS_AGENT_N_PAGES], CLIENTS);
@@ -455,7 +459,7 @@ WEFT_TEST(a_page_is_with_its_users_most_of_the_time)
 	w.period_ns = 1;
 	w.is_still = true;
 	world_begin(FENCE);
-	for (unsigned int i = 0; i < 300000; i++) {
+	for (unsigned int i = 0; i < weft_test_cases(STEPS); i++) {
 		const unsigned int moving = weft_ats_agent_moving(w.agent);
 		const uint64_t before_ns = w.now_ns;
 
@@ -466,8 +470,9 @@ WEFT_TEST(a_page_is_with_its_users_most_of_the_time)
 		(unsigned long long)weft_ats_agent_counts(w.agent)[WEFT_ATS_AGENT_N_MOVED],
 		100 * (double)moving_ns / (double)(CLIENTS * w.now_ns));
 	assert_int_equal(w.wrong, 0);
-	assert_true(weft_ats_agent_counts(w.agent)[WEFT_ATS_AGENT_N_MOVED] > 20);
-	assert_true(moving_ns * 100 <= 27 * CLIENTS * w.now_ns);
+	assert_true(weft_test_is_again() ||
+		    weft_ats_agent_counts(w.agent)[WEFT_ATS_AGENT_N_MOVED] > 20);
+	assert_true(weft_test_is_again() || moving_ns * 100 <= 27 * CLIENTS * w.now_ns);
 	world_end();
 }
 
@@ -476,10 +481,11 @@ WEFT_TEST(without_a_fence_it_goes_wrong)
 {
 	uint64_t wrong = 0;
 
-	for (unsigned int i = 0; i < 20 && wrong == 0; i++) {
+	/* Seeds below 3 do not show it, which takes seconds. */
+	for (unsigned int i = 3; i < 20 && wrong == 0; i++) {
 		memset(&w, 0, sizeof(w));
 		weft_rand_seed(&w.rand, i);
-		run(0, 300000);
+		run(0, STEPS);
 		wrong = w.wrong;
 		world_end();
 	}

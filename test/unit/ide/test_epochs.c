@@ -239,6 +239,7 @@ WEFT_TEST(every_bit_of_a_run_counts)
 	static uint8_t wire[64][WEFT_FLIT_LEN];
 
 	for (unsigned int i = 0; i < 4; i++) {
+		const unsigned int step = weft_test_is_again() ? 31 : i < 2 ? 1 : 7;
 		struct weft_ide_stream *tx;
 
 		ep.cfg = (struct weft_ide_config){
@@ -257,7 +258,7 @@ WEFT_TEST(every_bit_of_a_run_counts)
 			const unsigned int from = f == 63 ? 4 * 8 : 2 * 8;
 			const unsigned int to = f == 63 ? 16 * 8 : 242 * 8;
 
-			for (unsigned int bit = from; bit < to; bit += i < 2 ? 1 : 7)
+			for (unsigned int bit = from; bit < to; bit += step)
 				if (!rig_is_mac(wire[f]) || bit / 8 != 3 ||
 					bit % 8 < 4) /* reserved */
 					turn_bit_in_run(lib, wire, f, bit);

@@ -1030,6 +1030,8 @@ WEFT_TEST(everything_arrives_however_many_flits_are_bad)
 	printf("%llu retrains, %llu overflows, %llu held, %llu duplicates\n",
 		(unsigned long long)retrains, (unsigned long long)overflows,
 		(unsigned long long)held, (unsigned long long)duplicates);
+	if (weft_test_is_again())
+		return; /* too few to say */
 	assert_true(retrains > runs / 4 && overflows > runs / 4);
 	assert_true(held > runs * 25 && duplicates > runs * 2);
 }
@@ -1295,7 +1297,7 @@ WEFT_TEST(everything_arrives_however_many_frames_are_lost)
 		rig_free(&r);
 	}
 	printf("%llu gaps\n", (unsigned long long)gaps);
-	assert_true(gaps > runs);
+	assert_true(gaps > runs || weft_test_is_again());
 }
 
 /* --- what cxl mode does not notice --- */
@@ -1353,6 +1355,8 @@ WEFT_TEST(order_breaks_as_the_paper_says_and_only_where_acks_ride)
 	const double q = 1e-3;
 	double p;
 
+	if (weft_test_is_again())
+		return; /* a rate, which is the same in each build */
 	for (unsigned int levels = 1; levels <= 2; levels++) {
 		uint64_t wrong = order_failures(levels * q, true, &p);
 		double events = (double)wrong / 2 / (2.0 * FLITS);
