@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 "$app/weft-bench" --atc-workload all --atc-entries 64,4096 --atc-page 4K,2M --atc-prefetch 1,8 \
-	--atc-accesses 200000 --json "$work/a.json" >"$work/text"
+	--atc-accesses "$(few 40000 200000)" --json "$work/a.json" >"$work/text"
 same "lines of the simulation" 49 "$(wc -l <"$work/text")"
 same "rows of the simulation" 48 "$(json "$work/a.json" 'len(o["atc"])')"
 same "sequential streams without prefetch" True "$(json "$work/a.json" 'all(abs(r["hit_ratio"] - 15 / 16) < 0.001
@@ -31,8 +31,8 @@ refuses '--json /nonesuch/f: No such file' "$bench" --atc-workload kv --atc-entr
 report=$(dirname "$0")/../../usertools/bench-report
 "$report" "$work/a.json" >"$work/report"
 same "rows of the report" 48 "$(grep -cE '^\| (streams|uniform|zipf|nvme|nic|kv) ' "$work/report")"
-"$report" --plots "$work/plots" "$work/a.json" >"$work/report"
-for plot in entries page prefetch; do
+for plot in $(few "" "entries page prefetch"); do
+	[ -d "$work/plots" ] || "$report" --plots "$work/plots" "$work/a.json" >"$work/report"
 	[ -s "$work/plots/atc-$plot.svg" ] || die "no plot against $plot"
 	grep -qF "atc-$plot.svg" "$work/report" || die "the report does not show the plot against $plot"
 done
