@@ -174,9 +174,9 @@ manage_may_come(struct manage_port *p)
 {
 	if (p->from != WEFT_MANAGEMENT_FROM_HOST)
 		return p->from != WEFT_MANAGEMENT_FROM_NOBODY;
-	if (__atomic_load_n(&p->owed, __ATOMIC_RELAXED) == 0)
+	if (__atomic_load_n(&p->answers_pending, __ATOMIC_RELAXED) == 0)
 		return false;
-	__atomic_sub_fetch(&p->owed, 1, __ATOMIC_RELAXED);
+	__atomic_sub_fetch(&p->answers_pending, 1, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -305,9 +305,9 @@ manage_note_asked(struct manage_port *to, const struct weft_management_packet *p
 
 	if (to->from == WEFT_MANAGEMENT_FROM_HOST &&
 		weft_cci_mctp_get_hdr(&h, p->mctp, p->len) == 0 && h.is_last &&
-		__atomic_load_n(&to->owed, __ATOMIC_RELAXED) + WEFT_MANAGEMENT_PACKETS <=
-			MANAGE_OWED)
-		__atomic_add_fetch(&to->owed, WEFT_MANAGEMENT_PACKETS, __ATOMIC_RELAXED);
+		__atomic_load_n(&to->answers_pending, __ATOMIC_RELAXED) + WEFT_MANAGEMENT_PACKETS <=
+			MANAGE_ANSWERS)
+		__atomic_add_fetch(&to->answers_pending, WEFT_MANAGEMENT_PACKETS, __ATOMIC_RELAXED);
 }
 
 static void

@@ -16,7 +16,7 @@
 
 #define MANAGE_FRAMES 32 /* that wait in either direction, of a node; a power of two */
 #define MANAGE_PORT_FRAMES 8 /* of one of its ports */
-#define MANAGE_OWED (8 * WEFT_MANAGEMENT_PACKETS) /* frames of answers, of a host */
+#define MANAGE_ANSWERS (8 * WEFT_MANAGEMENT_PACKETS) /* frames of answers pending, of a host */
 #define MANAGE_CRAWLS 8 /* messages of 5701h that a switch waits for at a time */
 
 struct manage_frame {
@@ -54,7 +54,7 @@ struct manage {
 		uint8_t from; /* enum weft_management_from */
 		uint16_t pid; /* by the topology, of who is there */
 		/* Of a host that is no manager's: frames that answer what was sent on to it. */
-		uint16_t owed;
+		uint16_t answers_pending;
 		uint8_t n_in, n_out; /* frames that wait, by who takes and who puts */
 	} port[];
 };
