@@ -19,6 +19,7 @@
 #include "cli.h"
 #include "event.h"
 #include "manage.h"
+#include "update.h"
 #include "weft_attach_rundir.h"
 #include "weft_socket.h"
 
@@ -161,7 +162,7 @@ cci_init(struct daemon *d, char *err, size_t err_len)
 	return cci_open(d, folder, err, err_len);
 }
 
-const struct cci_component *
+struct cci_component *
 cci_component_at(unsigned int i)
 {
 	return i < cci.n ? &cci.component[i] : NULL;
@@ -390,8 +391,12 @@ cci_serve(struct daemon *d, unsigned int ms)
 	}
 	for (; now_ns < until_ns; now_ns = node_now_ns()) {
 		/* At least one: what is left of a millisecond is not polled for. */
-		if (cci_wait(p, (int)((until_ns - now_ns + 999999) / 1000000)) < 0)
+		const uint64_t left_ms = (until_ns - now_ns + 999999) / 1000000;
+
+		if (cci_wait(p, update_is_going() ? 1 : (int)left_ms) < 0)
 			return; /* a signal: the control thread has something to do */
+		update_go_on(d);
+		cci_hosts_go_on();
 		manage_serve(d, now_ns);
 		manage_host_serve();
 		for (unsigned int i = 0; i < CCI_CONNS; i++)

@@ -4,8 +4,7 @@
 /*
  * CCI of the switches and GFDs here, and of hosts whose memory a manager gives out (fabric.md
  * section 4): cci-NODE.sock in the run folder, packets both ways (doc/cci.md). Served by the
- * control thread, never by an lcore: nobody who is connected can make it wait, but for C101h, which
- * waits for open requests of hosts.
+ * control thread, never by an lcore: nobody who is connected can make it wait.
  */
 #ifndef CCI_H
 #define CCI_H
@@ -41,6 +40,9 @@ struct cci_component {
 	struct weft_cci_gfd gfd; /* of a GFD with tables of rights */
 	struct cci_reports *reports; /* likewise; NULL: it makes none */
 	struct weft_cci_host *host; /* of a host; NULL: it is none */
+	bool is_taking; /* likewise: the change to what it was told (C101h) is under way */
+	bool is_waiting; /* or it waits for the end of another one */
+	int took; /* what came of the last */
 	struct weft_cci_command *rows; /* of a switch */
 	bool is_by_link; /* its primary manager came by a link */
 };
@@ -84,7 +86,7 @@ void cci_fini(void);
 json_t *cci_json(const struct daemon *d);
 
 /** Component @p i of those with a socket, NULL: there are no more. */
-const struct cci_component *cci_component_at(unsigned int i);
+struct cci_component *cci_component_at(unsigned int i);
 
 /* --- cci_nodes.c --- */
 
@@ -120,6 +122,9 @@ void cci_gfd_send_reports(struct cci_component *c, uint64_t now_ns);
 
 /** Rows of a host, where a manager gives out memory: else -ENOTSUP. 0, or -ENOMEM. */
 int cci_begin_host(struct cci_component *c, struct weft_cci_component_cfg *cfg);
+
+/** Hosts that wait take what they were told, once no other change is under way. */
+void cci_hosts_go_on(void);
 
 /** Hosts here keep in a topology of the file what the manager has said. 0, or -errno. */
 int cci_keep_memory(struct weft_topo *t);

@@ -8,6 +8,7 @@
  */
 
 #include "cci.h"
+#include "update.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -80,24 +81,74 @@ cci_keep_memory(struct weft_topo *t)
 	return rc;
 }
 
+/* The host goes by what it was told: an answer, or the end of what runs in the background. */
+static void
+cci_host_done(struct daemon *d, void *component, int rc)
+{
+	struct cci_component *c = component;
+	const bool is_announced = c->host->next.is_announced;
+
+	(void)d;
+	c->is_taking = false;
+	c->took = rc;
+	if (c->component.background.is_running)
+		weft_cci_component_done(&c->component, weft_cci_host_taken(c->host, rc));
+	if (rc == 0 && !is_announced)
+		weft_node_begin_load(c->node->node);
+}
+
+/* As update_memory(), by the memory that the host is to have next. */
+static int
+cci_host_begin(struct cci_component *c)
+{
+	const struct weft_cci_host_next *next = &c->host->next;
+	struct weft_topo_grant own[WEFT_CCI_HOST_EXTENTS], *all;
+	size_t n_all;
+	int rc;
+
+	if (!cci_host_read(c, next->extent, next->n, own))
+		return -EINVAL;
+	rc = cci_host_collect(c, own, next->n, &all, &n_all);
+	if (rc != 0)
+		return rc;
+	c->is_taking = true;
+	rc = update_memory(c->node->daemon, all, n_all, next->is_announced, cci_host_done, c);
+	free(all);
+	c->is_taking = c->is_taking && rc == 0;
+	return rc;
+}
+
 static int
 cci_host_take(
 	void *component, const struct weft_cci_host_extent *e, unsigned int n, bool is_announced)
 {
 	struct cci_component *c = component;
-	struct weft_topo_grant own[WEFT_CCI_HOST_EXTENTS], *all;
-	size_t n_all;
-	int rc;
+	const int rc = cci_host_begin(c);
 
-	if (!cci_host_read(c, e, n, own))
-		return -EINVAL;
-	rc = cci_host_collect(c, own, n, &all, &n_all);
-	if (rc == 0)
-		rc = update_memory(c->node->daemon, all, n_all, is_announced);
-	free(all);
-	if (rc == 0 && !is_announced)
-		weft_node_begin_load(c->node->node);
-	return rc;
+	(void)e;
+	(void)n;
+	(void)is_announced;
+	c->is_waiting = rc == -EBUSY;
+	if (c->is_waiting || c->is_taking)
+		return -EINPROGRESS;
+	return rc == 0 ? c->took : rc;
+}
+
+void
+cci_hosts_go_on(void)
+{
+	struct cci_component *c;
+
+	for (unsigned int i = 0; !update_is_going() && (c = cci_component_at(i)) != NULL; i++) {
+		int rc;
+
+		if (c->host == NULL || !c->is_waiting)
+			continue;
+		c->is_waiting = false;
+		rc = cci_host_begin(c);
+		if (rc != 0)
+			cci_host_done(c->node->daemon, c, rc);
+	}
 }
 
 static const struct weft_cci_host_world cci_host_world = { .take = cci_host_take };

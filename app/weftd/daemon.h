@@ -608,24 +608,6 @@ void transfers_say_faults(const struct node *n);
 /** What --check says of a topology that is good. @return the exit status */
 int check_print(const struct daemon *d);
 
-/* --- update.c --- */
-
-/**
- * Read the topology file again and change what may change. Control thread.
- *
- * @return 0; -EINVAL: refused, with a line, which was also printed; -ESHUTDOWN: the run ends
- */
-int update_run(struct daemon *d, char *err, size_t err_len);
-
-/**
- * Have hosts and programs here go on by another memory (weft_topo_set_memory()). Control thread.
- *
- * @param is_announced  hosts are to expect it, and nothing more: programs may not use it yet
- * @return 0; -EINVAL, -E2BIG, -ENOMEM: nothing has changed; -ESHUTDOWN: the run ends
- */
-int update_memory(
-	struct daemon *d, const struct weft_topo_grant *grant, size_t n, bool is_announced);
-
 /* --- node.c --- */
 
 /** The node of this name that runs here; NULL: none, or @p name is NULL. Any thread. */

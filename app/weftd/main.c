@@ -32,6 +32,7 @@
 #include "operate.h"
 #include "ports.h"
 #include "start.h"
+#include "update.h"
 
 #define TEND_EVERY_MS 20
 #define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */
@@ -359,9 +360,10 @@ weftd_control(void *arg)
 		weftd_tell_of_others(d);
 		if (update_asked != 0) {
 			update_asked = 0;
-			update_run(d, line, sizeof(line));
+			update_ask_reload();
 		}
 		operate_maintain(d, seconds);
+		update_maintain(d);
 		http_maintain(seconds);
 		ats_log_events(d);
 		drains_log_events(d);
@@ -372,6 +374,7 @@ weftd_control(void *arg)
 			weftd_once_a_second(d);
 		cci_serve(d, TEND_EVERY_MS);
 	}
+	update_stop(d);
 	for (unsigned int i = 0; i < d->n_loops; i++)
 		weft_loop_stop(d->loop[i]);
 	return NULL;
@@ -450,7 +453,7 @@ weftd_run(struct daemon *d)
 		if (d->loop[i] != d->main_loop)
 			weft_loop_join(d->loop[i]);
 	seconds = weftd_elapsed_s(&start);
-	operate_fini();
+	operate_fini(d);
 	http_fini();
 	cci_fini();
 	attach_end();

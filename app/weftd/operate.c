@@ -110,6 +110,7 @@ operate_init(struct daemon *d)
 static void operate_close(struct operator* o)
 {
 	trace_stop(o->streams.trace);
+	json_decref(o->streams.reload_id);
 	close(o->fd);
 	free(o->out);
 	*o = (struct operator){ .fd = -1 };
@@ -243,10 +244,13 @@ static bool
 operate_line(struct daemon *d, struct operator* o, double seconds, const char *line, size_t len)
 {
 	const bool followed = o->streams.follows;
-	bool is_good;
+	bool is_good = true;
+	json_t *answer;
 
 	o->heard = seconds;
-	is_good = operate_put(o, operate_answer(d, seconds, line, len, &o->streams));
+	answer = operate_answer(d, seconds, line, len, &o->streams);
+	if (answer != NULL || o->streams.reload == 0)
+		is_good = operate_put(o, answer);
 	if (o->streams.follows && !followed)
 		o->next_event = events_end();
 	return is_good;
@@ -260,7 +264,7 @@ operate_lines(struct daemon *d, struct operator* o, double seconds)
 	bool is_good = true;
 	char *end;
 
-	while (is_good && n++ < OPERATE_LINES_A_TURN &&
+	while (is_good && o->streams.reload == 0 && n++ < OPERATE_LINES_A_TURN &&
 		(end = memchr(o->in, '\n', o->n_in)) != NULL) {
 		const size_t len = (size_t)(end - o->in);
 
@@ -278,10 +282,28 @@ operate_lines(struct daemon *d, struct operator* o, double seconds)
 	return is_good;
 }
 
+/* The answer to a reload that is over. False: the other end does not read. */
+static bool
+operate_end_reload(const struct daemon *d, struct operator* o, double seconds)
+{
+	json_t *answer = operate_reloaded(d, &o->streams);
+
+	if (answer == NULL)
+		return true;
+	o->heard = seconds;
+	return operate_put(o, answer);
+}
+
 static bool
 operate_receive(struct daemon *d, struct operator* o, double seconds)
 {
 	ssize_t n;
+
+	/* Nothing else is begun until it is over; who has gone meanwhile is seen then. */
+	if (o->streams.reload != 0 && !operate_end_reload(d, o, seconds))
+		return false;
+	if (o->streams.reload != 0)
+		return true;
 
 	/* Closed before it was read, what it sent would take the answer with it. */
 	if (o->is_last)
@@ -318,13 +340,15 @@ operate_maintain(struct daemon *d, double seconds)
 }
 
 void
-operate_fini(void)
+operate_fini(const struct daemon *d)
 {
 	for (unsigned int i = 0; operate.fd >= 0 && i < OPERATORS; i++) {
 		struct operator* o = & operate.who[i];
 
 		if (o->fd < 0)
 			continue;
+		if (o->streams.reload != 0)
+			operate_end_reload(d, o, 0);
 		if (o->streams.follows)
 			operate_put_events(o);
 		operate_put(o, json_pack("{s:i, s:b}", "v", OPERATE_VERSION, "end", 1));

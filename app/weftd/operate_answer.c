@@ -17,6 +17,7 @@
 #include "drain.h"
 #include "event.h"
 #include "inject.h"
+#include "update.h"
 #include "weft_words.h"
 
 #define OPERATE_ERROR 512
@@ -99,10 +100,9 @@ operate_reload(struct operate_call *c)
 			"expected a daemon with --topology FILE, got one of the built-in fabric");
 		return NULL;
 	}
-	if (update_run(c->d, c->err, sizeof(c->err)) != 0)
-		return NULL;
-	return json_pack("{s:I, s:I, s:I}", "done", (json_int_t)c->d->updates, "refused",
-		(json_int_t)c->d->updates_refused, "changes", (json_int_t)c->d->updates_changed);
+	c->streams->reload = update_ask_reload();
+	c->streams->reload_id = json_incref(json_object_get(c->request, "id"));
+	return NULL;
 }
 
 static json_t *
@@ -320,6 +320,41 @@ operate_run(struct operate_call *c)
 	return row->run(c);
 }
 
+/* Takes @p result, and a reference of @p id of its own; either may be NULL. */
+static json_t *
+operate_wrap(json_t *id, json_t *result, const char *err)
+{
+	json_t *o = json_pack("{s:i}", "v", OPERATE_VERSION);
+
+	if (id != NULL)
+		json_object_set(o, "id", id);
+	json_object_set_new(o, "ok", json_boolean(result != NULL));
+	if (result != NULL)
+		json_object_set_new(o, "result", result);
+	else
+		json_object_set_new(o, "error", json_string(err));
+	return o;
+}
+
+json_t *
+operate_reloaded(const struct daemon *d, struct operate_streams *streams)
+{
+	json_t *result = NULL, *o;
+	const char *err;
+	int rc;
+
+	if (!update_reload_has_ended(streams->reload, &rc, &err))
+		return NULL;
+	if (rc == 0)
+		result = json_pack("{s:I, s:I, s:I}", "done", (json_int_t)d->updates, "refused",
+			(json_int_t)d->updates_refused, "changes", (json_int_t)d->updates_changed);
+	o = operate_wrap(streams->reload_id, result, err);
+	json_decref(streams->reload_id);
+	streams->reload_id = NULL;
+	streams->reload = 0;
+	return o;
+}
+
 json_t *
 operate_answer(struct daemon *d, double seconds, const char *line, size_t len,
 	struct operate_streams *streams)
@@ -329,7 +364,7 @@ operate_answer(struct daemon *d, double seconds, const char *line, size_t len,
 	struct operate_call c = {
 		.d = d, .seconds = seconds, .request = request, .streams = streams
 	};
-	json_t *o = json_pack("{s:i}", "v", OPERATE_VERSION);
+	json_t *o = NULL;
 
 	if (request == NULL)
 		snprintf(c.err, sizeof(c.err),
@@ -338,13 +373,8 @@ operate_answer(struct daemon *d, double seconds, const char *line, size_t len,
 		snprintf(c.err, sizeof(c.err), "expected an object of JSON");
 	else
 		result = operate_run(&c);
-	if (json_object_get(request, "id") != NULL)
-		json_object_set(o, "id", json_object_get(request, "id"));
-	json_object_set_new(o, "ok", json_boolean(result != NULL));
-	if (result != NULL)
-		json_object_set_new(o, "result", result);
-	else
-		json_object_set_new(o, "error", json_string(c.err));
+	if (streams->reload == 0)
+		o = operate_wrap(json_object_get(request, "id"), result, c.err);
 	json_decref(request);
 	return o;
 }

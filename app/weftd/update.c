@@ -4,31 +4,47 @@
 /*
  * SIGHUP: the topology file is read again, and routes, segments, groups and rights are changed
  * under traffic. All tables of all nodes here are made before any is put in force; one that cannot
- * be made leaves everything as it was. On the control thread.
+ * be made leaves everything as it was. On the control thread, which does not wait: a change goes on
+ * a step at a time while hosts let open requests end, and commands may come between its steps. One
+ * change at a time.
  */
 
 #include "attach.h"
 #include "cci.h"
 #include "fabric.h"
+#include "update.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "cli.h"
 #include "event.h"
 
-#define POLL_NS 50000 /* for hosts that let open requests end */
+/* What a change waits for. */
+enum update_stage {
+	UPDATE_HOSTS, /* that let open requests end */
+	UPDATE_PROGRAMS, /* likewise, where they may not do any more what they do */
+	UPDATE_TABLES /* that could not be made, for lack of memory */
+};
 
-static uint64_t
-update_clock_ns(void)
-{
-	struct timespec now;
+/* The change that is under way. */
+static struct {
+	struct weft_topo *t; /* NULL: none is */
+	struct weft_node_change **change; /* by node */
+	enum update_stage stage;
+	bool is_announced, is_warned;
+	update_done_fn done;
+	void *arg;
+} update;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
+/* Reloads that were asked for, begun and ended, by number; what came of the last. */
+static struct {
+	uint64_t asked, begun, ended;
+	uint64_t from_ns;
+	int rc;
+	char err[sizeof(((struct weft_topo_error *)NULL)->text)];
+} update_reload;
 
 /* Frames of a connection were sized by its path. */
 static int
@@ -94,59 +110,22 @@ update_load(const struct daemon *d, struct weft_topo_error *e)
 	return NULL;
 }
 
+static void
+update_free_tables(struct daemon *d)
+{
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		fabric_free_retired(&d->node[i]);
+}
+
 static int
-update_prepare(struct daemon *d, const struct weft_topo *t, struct weft_node_change **change,
-	char *err, size_t err_len)
+update_make_tables(struct daemon *d, const struct weft_topo *t, char *err, size_t err_len)
 {
 	int rc = 0;
 
 	snprintf(err, err_len, "out of memory");
-	for (uint16_t i = 0; i < d->n_nodes && rc == 0; i++) {
+	for (uint16_t i = 0; i < d->n_nodes && rc == 0; i++)
 		rc = fabric_prepare(&d->node[i], t, err, err_len);
-		if (rc == 0)
-			rc = weft_node_prepare(
-				d->node[i].node, daemon_now(d), t, daemon_is_stopped, &change[i]);
-	}
 	return rc;
-}
-
-/* Hosts learn first: none may be surprised by an answer of the new tables. False: the run ends. */
-static bool
-update_tell_hosts(struct daemon *d, struct weft_node_change *const *change)
-{
-	const struct timespec nap = { .tv_nsec = POLL_NS };
-
-	/* On shutdown weft_node_prepare() returns half a table; do not publish it. */
-	if (daemon_is_stopped())
-		return false;
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		weft_node_change(d->node[i].node, change[i]);
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		while (weft_node_is_changing(d->node[i].node) && !daemon_is_stopped())
-			nanosleep(&nap, NULL);
-	if (!daemon_is_stopped())
-		return true;
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		weft_node_change(d->node[i].node, NULL);
-	weft_loop_quiesce();
-	return false;
-}
-
-/* What programs may not do any more has ended before that. False: the run ends. */
-static bool
-update_tell_clients(const struct weft_topo *t)
-{
-	const struct timespec nap = { .tv_nsec = POLL_NS };
-
-	/* Hosts may be beginning what they have looked at: only then it is seen to be open. */
-	attach_change(t, true);
-	weft_loop_quiesce();
-	while (!attach_change(t, true)) {
-		if (daemon_is_stopped())
-			return false;
-		nanosleep(&nap, NULL);
-	}
-	return true;
 }
 
 static bool
@@ -205,7 +184,7 @@ static void
 update_publish(struct daemon *d, struct weft_topo *t, bool differs)
 {
 	struct weft_topo *old = d->now;
-	const uint64_t from = update_clock_ns();
+	const uint64_t from = node_now_ns();
 	unsigned int changed = 0;
 	uint64_t took;
 
@@ -213,7 +192,7 @@ update_publish(struct daemon *d, struct weft_topo *t, bool differs)
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		changed += fabric_publish(&d->node[i]);
 	weft_loop_quiesce();
-	took = update_clock_ns() - from;
+	took = node_now_ns() - from;
 	attach_change(t, false);
 	if (old != d->topo)
 		weft_topo_free(old);
@@ -224,78 +203,229 @@ update_publish(struct daemon *d, struct weft_topo *t, bool differs)
 			(unsigned long long)(took / 1000));
 }
 
-/*
- * Go on by @p t, which is taken over; or only have hosts expect it. 0; -EINVAL with a line: nothing
- * has changed; -ESHUTDOWN: the run ends.
- */
-static int
-update_apply(struct daemon *d, struct weft_topo *t, bool is_announced, struct weft_topo_error *e)
+/* The change is over: 0, or -ESHUTDOWN. */
+static void
+update_end(struct daemon *d, int rc)
 {
-	struct weft_node_change **change = calloc(d->n_nodes, sizeof(struct weft_node_change *));
-	bool is_taken = false;
-	int rc = -EINVAL;
+	const update_done_fn done = update.done;
 
-	snprintf(e->text, sizeof(e->text), "out of memory");
-	if (change != NULL && update_prepare(d, t, change, e->text, sizeof(e->text)) == 0) {
-		rc = update_tell_hosts(d, change) ? 0 : -ESHUTDOWN;
-		if (rc == 0 && !is_announced) {
-			is_taken = update_tell_clients(t);
-			rc = is_taken ? 0 : -ESHUTDOWN;
-		}
-	}
-	if (is_taken)
-		update_publish(d, t, update_differs(d, t, change));
-	else
-		weft_topo_free(t);
-	if (rc == -ESHUTDOWN) {
-		attach_change(daemon_now(d), false);
-		snprintf(e->text, sizeof(e->text), "the run ends");
-	}
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		fabric_free_retired(&d->node[i]);
-	for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
-		weft_node_change_free(d->node[i].node, change[i]);
-	free(change);
-	return rc;
+		weft_node_change_free(d->node[i].node, update.change[i]);
+	free(update.change);
+	if (update.t != d->now)
+		weft_topo_free(update.t);
+	update.change = NULL;
+	update.t = NULL;
+	done(d, update.arg, rc);
 }
 
-int
-update_run(struct daemon *d, char *err, size_t err_len)
+static bool
+update_hosts_have_ended(const struct daemon *d)
 {
-	struct weft_topo_error e = { 0 };
-	const uint64_t from = update_clock_ns();
-	struct weft_topo *t = update_load(d, &e);
-	const int rc = t == NULL ? -EINVAL : update_apply(d, t, false, &e);
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		if (weft_node_is_changing(d->node[i].node))
+			return false;
+	return true;
+}
 
-	weft_probe_reload(rc, d->updates, update_clock_ns() - from);
-	if (rc != 0)
-		snprintf(err, err_len, "%s", e.text);
+/*
+ * Tables are made once more: commands may have come since they were tried. Hosts go by the change
+ * already, so it is not given up any more.
+ */
+static bool
+update_put_in_force(struct daemon *d)
+{
+	char err[sizeof(update_reload.err)];
+
+	if (update_make_tables(d, update.t, err, sizeof(err)) != 0) {
+		if (!update.is_warned)
+			cli_warn("tables: not changed yet, and tried again: %s", err);
+		update.is_warned = true;
+		update_free_tables(d);
+		return false;
+	}
+	update_publish(d, update.t, update_differs(d, update.t, update.change));
+	update_free_tables(d);
+	return true;
+}
+
+/*
+ * Hosts learn first, as none may be surprised by an answer of the new tables; what programs may not
+ * do any more has ended before these, too.
+ */
+void
+update_go_on(struct daemon *d)
+{
+	if (update.t == NULL)
+		return;
+	if (update.stage == UPDATE_HOSTS) {
+		if (!update_hosts_have_ended(d))
+			return;
+		if (update.is_announced) {
+			update_end(d, 0);
+			return;
+		}
+		attach_change(update.t, true);
+		/* Hosts may be beginning what they have looked at: only then it is seen open. */
+		weft_loop_quiesce();
+		update.stage = UPDATE_PROGRAMS;
+	}
+	if (update.stage == UPDATE_PROGRAMS) {
+		if (!attach_change(update.t, true))
+			return;
+		update.stage = UPDATE_TABLES;
+	}
+	if (update_put_in_force(d))
+		update_end(d, 0);
+}
+
+bool
+update_is_going(void)
+{
+	return update.t != NULL;
+}
+
+/* Of a run that ends: what hosts did not take yet is taken back. */
+void
+update_stop(struct daemon *d)
+{
+	if (update.t == NULL)
+		return;
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		weft_node_change(d->node[i].node, NULL);
+	weft_loop_quiesce();
+	attach_change(daemon_now(d), false);
+	update_end(d, -ESHUTDOWN);
+}
+
+/*
+ * Go on by @p t, which is taken over; or only have hosts expect it. 0: @p done is called when that
+ * is so, at once perhaps; -ENOMEM: nothing has changed.
+ */
+static int
+update_begin(
+	struct daemon *d, struct weft_topo *t, bool is_announced, update_done_fn done, void *arg)
+{
+	struct weft_node_change **change = calloc(d->n_nodes, sizeof(*change));
+	int rc = change == NULL ? -ENOMEM : 0;
+
+	for (uint16_t i = 0; i < d->n_nodes && rc == 0; i++)
+		rc = weft_node_prepare(
+			d->node[i].node, daemon_now(d), t, daemon_is_stopped, &change[i]);
+	update.t = t;
+	update.change = change;
+	update.stage = UPDATE_HOSTS;
+	update.is_announced = is_announced;
+	update.is_warned = false;
+	update.done = done;
+	update.arg = arg;
+	/* On shutdown weft_node_prepare() returns half a table; do not publish it. */
+	if (rc == 0 && daemon_is_stopped()) {
+		update_stop(d);
+		return 0;
+	}
+	if (rc != 0) {
+		for (uint16_t i = 0; i < d->n_nodes && change != NULL; i++)
+			weft_node_change_free(d->node[i].node, change[i]);
+		free(change);
+		weft_topo_free(t);
+		update.t = NULL;
+		return rc;
+	}
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		weft_node_change(d->node[i].node, change[i]);
+	weft_loop_quiesce(); /* a host without open requests has taken it then */
+	update_go_on(d);
+	return 0;
+}
+
+/* --- the file --- */
+
+static void
+update_reload_is_over(struct daemon *d, int rc)
+{
+	weft_probe_reload(rc, d->updates, node_now_ns() - update_reload.from_ns);
 	if (rc == -EINVAL) {
 		char which[32];
 
 		/* Each is said, however soon it comes after another. */
 		snprintf(which, sizeof(which), "reload %u", (unsigned int)++d->updates_refused);
 		event_put(EVENT_RELOAD_REFUSED, d->node[0].topo->name, which, 1,
-			"tables: not changed: %s", e.text);
+			"tables: not changed: %s", update_reload.err);
 	}
-	return rc;
+	update_reload.rc = rc;
+	update_reload.ended = update_reload.begun;
 }
 
-int
-update_memory(struct daemon *d, const struct weft_topo_grant *grant, size_t n, bool is_announced)
+static void
+update_reload_done(struct daemon *d, void *arg, int rc)
+{
+	(void)arg;
+	if (rc != 0)
+		snprintf(update_reload.err, sizeof(update_reload.err), "the run ends");
+	update_reload_is_over(d, rc);
+}
+
+uint64_t
+update_ask_reload(void)
+{
+	return ++update_reload.asked;
+}
+
+bool
+update_reload_has_ended(uint64_t number, int *rc, const char **err)
+{
+	*rc = update_reload.rc;
+	*err = update_reload.err;
+	return number <= update_reload.ended;
+}
+
+void
+update_maintain(struct daemon *d)
 {
 	struct weft_topo_error e = { 0 };
 	struct weft_topo *t;
-	int rc = weft_topo_copy(&t, daemon_now(d));
+	int rc = -EINVAL;
 
+	update_go_on(d);
+	if (update.t != NULL || update_reload.begun == update_reload.asked)
+		return;
+	update_reload.begun = update_reload.asked;
+	update_reload.from_ns = node_now_ns();
+	t = update_load(d, &e);
+	if (t != NULL) {
+		/* Whether they can be made at all. */
+		rc = update_make_tables(d, t, e.text, sizeof(e.text)) == 0 ? 0 : -EINVAL;
+		update_free_tables(d);
+		if (rc != 0)
+			weft_topo_free(t);
+	}
+	if (rc == 0 && update_begin(d, t, false, update_reload_done, NULL) != 0) {
+		snprintf(e.text, sizeof(e.text), "out of memory");
+		rc = -EINVAL;
+	}
+	if (rc == 0)
+		return;
+	snprintf(update_reload.err, sizeof(update_reload.err), "%s", e.text);
+	update_reload_is_over(d, rc);
+}
+
+/* --- memory that a manager gives --- */
+
+int
+update_memory(struct daemon *d, const struct weft_topo_grant *grant, size_t n, bool is_announced,
+	update_done_fn done, void *arg)
+{
+	struct weft_topo *t;
+	int rc;
+
+	if (update.t != NULL)
+		return -EBUSY;
+	rc = weft_topo_copy(&t, daemon_now(d));
 	if (rc == 0)
 		rc = weft_topo_set_memory(t, grant, n);
-	if (rc != 0) {
-		weft_topo_free(t);
-		return rc;
-	}
-	rc = update_apply(d, t, is_announced, &e);
-	if (rc == -EINVAL)
-		cli_warn("memory of hosts: not changed: %s", e.text);
+	if (rc == 0)
+		return update_begin(d, t, is_announced, done, arg);
+	weft_topo_free(t);
 	return rc;
 }

@@ -121,7 +121,7 @@ fm_apply(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, const uint
 	case WEFT_CCI_DC_ADD: apply_add(c, b, len); break;
 	case WEFT_CCI_DC_RELEASE: apply_release(c, b, len); break;
 	case WEFT_CCI_SET_SAT: apply_sat(c, b, len); break;
-	case WEFT_CCI_SET_HOST_MEMORY: fm_apply_host(c, b, len); break;
+	case WEFT_CCI_SET_HOST_MEMORY: fm_apply_host(c); break;
 	default: break;
 	}
 }

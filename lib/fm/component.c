@@ -82,6 +82,7 @@ const struct fm_step fm_steps[] = {
 	{ WEFT_CCI_GET_DC_REGIONS, FM_OF_GFD, false, fm_put_regions, fm_got_regions },
 	{ WEFT_CCI_GET_EXTENTS, FM_OF_GFD, false, fm_put_extents, fm_got_extents },
 	{ WEFT_CCI_GET_SAT, FM_OF_GFD, false, fm_put_sat, fm_got_sat },
+	{ WEFT_CCI_BACKGROUND_STATUS, FM_OF_HOST, true, fm_put_background, fm_got_background },
 	{ WEFT_CCI_GET_HOST_MEMORY, FM_OF_HOST, false, component_put_nothing, fm_got_host },
 };
 const unsigned int fm_n_steps = WEFT_ARRAY_SIZE(fm_steps);
@@ -101,6 +102,8 @@ void
 fm_restart(struct fm_component *c, uint64_t at_ns)
 {
 	c->req.is_out = c->req.is_held = false;
+	if (c->host != NULL && c->host->is_taking)
+		c->host->is_unsure = true;
 	c->is_poll = false;
 	c->step = 0;
 	c->cursor = 0;
@@ -129,7 +132,7 @@ fm_set_state(struct weft_fm *fm, struct fm_component *c, enum weft_fm_state stat
 	const bool was = c->state == state;
 	const bool was_usable = fm_is_usable(c);
 
-	if (c->req.is_out && c->req.is_write)
+	if (c->req.is_out && c->req.is_barrier)
 		fm->n_writes_out--;
 	fm_restart(c, fm->now_ns + fm->cfg.retry_ns);
 	c->state = (uint8_t)state;
@@ -179,6 +182,7 @@ fm_send(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, int len, bo
 	}
 	c->req.is_out = true;
 	c->req.is_write = is_write;
+	c->req.is_barrier = is_write;
 	c->req.n_sent = 0;
 	c->req.backoff_ns = FM_BACKOFF_NS;
 	fm->n_writes_out += is_write;
@@ -190,7 +194,7 @@ static void
 component_end_request(struct weft_fm *fm, struct fm_component *c)
 {
 	c->req.is_out = c->req.is_held = false;
-	if (c->req.is_write)
+	if (c->req.is_barrier)
 		fm->n_writes_out--;
 }
 
@@ -213,17 +217,27 @@ component_timeout(struct weft_fm *fm, struct fm_component *c)
 	fm_set_state(fm, c, WEFT_FM_ABSENT);
 }
 
-/* The same again, later and later; a component that is never ready is not there. */
+/*
+ * The same again, later and later; a component that is never ready is not there. A host may be long
+ * about it: routes are mended meanwhile.
+ */
 static void
 component_back_off(struct weft_fm *fm, struct fm_component *c)
 {
+	const bool is_host_write = c->host != NULL && c->req.is_write;
+	const uint64_t max_ns = is_host_write ? FM_BACKOFF_HOST_NS : FM_BACKOFF_MAX_NS;
+
+	if (is_host_write && c->req.is_barrier) {
+		c->req.is_barrier = false;
+		fm->n_writes_out--;
+	}
 	c->req.is_held = true;
 	c->req.at_ns = fm->now_ns + c->req.backoff_ns;
 	if (c->req.backoff_ns >= FM_BACKOFF_MAX_NS && c->state == WEFT_FM_READING)
 		fm_set_state(fm, c, WEFT_FM_ABSENT);
 	c->req.backoff_ns *= 2;
-	if (c->req.backoff_ns > FM_BACKOFF_MAX_NS)
-		c->req.backoff_ns = FM_BACKOFF_MAX_NS;
+	if (c->req.backoff_ns > max_ns)
+		c->req.backoff_ns = max_ns;
 }
 
 /* An answer that is none. */
@@ -235,6 +249,14 @@ component_nonsense(struct weft_fm *fm, struct fm_component *c)
 		fm_set_state(fm, c, WEFT_FM_QUARANTINED);
 	else
 		fm_restart(c, fm->now_ns + FM_BACKOFF_NS);
+}
+
+static uint64_t
+component_poll_ns(const struct weft_fm *fm, const struct fm_component *c)
+{
+	const bool is_taking = c->host != NULL && c->host->is_taking;
+
+	return is_taking && FM_BACKGROUND_NS < fm->cfg.poll_ns ? FM_BACKGROUND_NS : fm->cfg.poll_ns;
 }
 
 /* The next step has something to ask for, or all are done. */
@@ -254,7 +276,7 @@ component_read_on(struct weft_fm *fm, struct fm_component *c)
 	}
 	if (c->is_poll) {
 		c->is_poll = false;
-		c->look_ns = fm->now_ns + fm->cfg.poll_ns;
+		c->look_ns = fm->now_ns + component_poll_ns(fm, c);
 	} else {
 		fm_set_state(fm, c, WEFT_FM_READY);
 	}
@@ -272,6 +294,25 @@ component_has_no_memory(struct weft_fm *fm, struct fm_component *c)
 }
 
 static void
+component_tell_refused(
+	struct weft_fm *fm, const struct fm_component *c, uint16_t opcode, uint16_t rc)
+{
+	fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
+		weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
+}
+
+/* What was refused is looked at first, and comes again later and later. */
+static void
+component_hold(struct weft_fm *fm, struct fm_component *c)
+{
+	c->hold_step_ns = c->hold_step_ns == 0 ? FM_BACKOFF_NS : 2 * c->hold_step_ns;
+	if (c->hold_step_ns > FM_BACKOFF_MAX_NS)
+		c->hold_step_ns = FM_BACKOFF_MAX_NS;
+	c->hold_ns = fm->now_ns + c->hold_step_ns;
+	fm_restart(c, fm->now_ns);
+}
+
+static void
 component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc)
 {
 	const bool is_write = c->req.is_write;
@@ -285,21 +326,22 @@ component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, u
 	}
 	/* One that is left out refuses again and again. */
 	if (c->state != WEFT_FM_ABSENT)
-		fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
-			weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
+		component_tell_refused(fm, c, opcode, rc);
 	if (!is_write && fm_steps[c->step].of == FM_OF_GFD && rc == WEFT_CCI_UNSUPPORTED) {
 		component_has_no_memory(fm, c);
 		return;
 	}
-	if (!is_write) {
+	if (!is_write)
 		fm_set_state(fm, c, WEFT_FM_ABSENT);
-		return;
-	}
-	c->hold_step_ns = c->hold_step_ns == 0 ? FM_BACKOFF_NS : 2 * c->hold_step_ns;
-	if (c->hold_step_ns > FM_BACKOFF_MAX_NS)
-		c->hold_step_ns = FM_BACKOFF_MAX_NS;
-	c->hold_ns = fm->now_ns + c->hold_step_ns;
-	fm_restart(c, fm->now_ns);
+	else
+		component_hold(fm, c);
+}
+
+void
+fm_write_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc)
+{
+	component_tell_refused(fm, c, opcode, rc);
+	component_hold(fm, c);
 }
 
 static void
@@ -320,6 +362,15 @@ component_got_read(struct weft_fm *fm, struct fm_component *c, const uint8_t *b,
 	}
 }
 
+/* A host does what it was asked: its next looks say when it is done. */
+static void
+component_began(struct weft_fm *fm, struct fm_component *c)
+{
+	component_end_request(fm, c);
+	c->host->is_taking = true;
+	c->look_ns = fm->now_ns + component_poll_ns(fm, c);
+}
+
 static void
 component_answer(struct weft_fm *fm, struct fm_component *c, const struct weft_cci_hdr *h,
 	const uint8_t *b, size_t len)
@@ -331,6 +382,8 @@ component_answer(struct weft_fm *fm, struct fm_component *c, const struct weft_c
 		return; /* late, or a second time */
 	if (h->rc == WEFT_CCI_RETRY_REQUIRED || h->rc == WEFT_CCI_BUSY) {
 		component_back_off(fm, c);
+	} else if (h->rc == WEFT_CCI_BACKGROUND_STARTED && c->req.is_write && c->host != NULL) {
+		component_began(fm, c);
 	} else if (h->rc == WEFT_CCI_INTERNAL_ERROR) {
 		component_nonsense(fm, c);
 	} else if (h->rc != WEFT_CCI_SUCCESS) {

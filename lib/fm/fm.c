@@ -157,7 +157,7 @@ weft_fm_reset_path(struct weft_fm *fm, uint32_t path, uint64_t now_ns)
 		return;
 	c = &fm->component[path];
 	if (c->req.is_out && c->req.is_write) {
-		fm->n_writes_out--;
+		fm->n_writes_out -= c->req.is_barrier;
 		if (c->host != NULL)
 			c->host->is_unsure = true;
 	}
@@ -269,7 +269,7 @@ weft_fm_plan(const struct weft_fm *fm, const struct weft_fm_intent *intent,
 	if (fm->n_writes_out != 0)
 		return -EAGAIN;
 	for (uint32_t i = 0; i < cfg.n_paths; i++)
-		if (fm->component[i].state == WEFT_FM_READING)
+		if (fm->component[i].state == WEFT_FM_READING || fm_is_taking(&fm->component[i]))
 			return -EAGAIN;
 	cfg.on_event = on_event;
 	cfg.event_arg = arg;

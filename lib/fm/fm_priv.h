@@ -23,6 +23,8 @@
 #define FM_REGIONS 8
 #define FM_BACKOFF_NS UINT64_C(100000000) /* fabric.md section 6.4: Retry Required */
 #define FM_BACKOFF_MAX_NS UINT64_C(5000000000)
+#define FM_BACKOFF_HOST_NS UINT64_C(400000000) /* one that does yet what another manager asked */
+#define FM_BACKGROUND_NS UINT64_C(20000000) /* between looks at a background operation */
 #define FM_NONSENSE 3 /* answers before quarantine */
 
 /* Values of fields of fabric.md section 4.6. */
@@ -109,11 +111,15 @@ struct fm_told {
 	bool is_unsure; /* perhaps more than what follows: an answer did not come */
 	struct fm_memory told; /* what it has, as far as it knows */
 	struct fm_memory announced; /* what it expects beside that, as far as we know */
+	bool is_taking; /* it does what it was asked last, in the background */
+	bool is_asked_known, is_asked_announced; /* of that: by us; and what follows */
+	struct fm_memory asked;
 };
 
 /* What is out, or is to be sent again. */
 struct fm_request {
 	bool is_out, is_write, is_held; /* held: to be sent at at_ns */
+	bool is_barrier; /* nothing else is begun before it has ended */
 	uint8_t tag;
 	unsigned int n_sent;
 	uint64_t at_ns; /* out: when it times out */
@@ -128,6 +134,7 @@ struct fm_component {
 	uint8_t kind;
 	uint8_t step; /* of fm_steps[] */
 	bool has_id, is_poll, was_ready, is_dirty;
+	bool is_running; /* a host that is read: something in the background */
 	uint8_t n_nonsense;
 	uint8_t tag;
 	uint16_t pid, want_pid;
@@ -231,7 +238,14 @@ int fm_put_sat(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
 int fm_got_sat(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
 /* hosts.c */
 int fm_got_host(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
-void fm_apply_host(struct fm_component *c, const uint8_t *b, size_t len);
+void fm_apply_host(struct fm_component *c);
+int fm_put_background(struct weft_fm *fm, struct fm_component *c, uint8_t *b);
+int fm_got_background(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len);
+/* Whether a host is still to answer what it was told. */
+bool fm_is_taking(const struct fm_component *c);
+/* The groups of a GFD that such hosts may use yet, into rows that are to go. */
+void fm_keep_used(
+	const struct weft_fm *fm, const struct fm_component *gfd, uint32_t row[WEFT_PIDS]);
 /* reconcile_gfd.c: whether the GFD's group has all of an extent. */
 bool fm_is_covered(const struct fm_gfd *g, const struct weft_fm_extent *x);
 /* steps_gfd.c: room for one more extent. */
@@ -241,6 +255,8 @@ int fm_add_extent(struct fm_gfd *g, const struct weft_fm_extent *e);
 void fm_send(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, int len, bool is_write);
 /* component.c: read the component from the beginning, not before @at_ns. */
 void fm_restart(struct fm_component *c, uint64_t at_ns);
+/* component.c: a write was refused: an event, then it is read anew, and written to later. */
+void fm_write_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc);
 void fm_set_state(struct weft_fm *fm, struct fm_component *c, enum weft_fm_state state);
 void fm_component_poll(struct weft_fm *fm, struct fm_component *c);
 void fm_component_free(struct fm_component *c);
@@ -292,7 +308,8 @@ unsigned int fm_close_rights(struct weft_fm *fm);
 unsigned int fm_open_rights(struct weft_fm *fm);
 unsigned int fm_release_extents(struct weft_fm *fm);
 unsigned int fm_add_extents(struct weft_fm *fm);
-unsigned int fm_tell_less(struct weft_fm *fm); /* hosts.c, as the next two */
+unsigned int fm_tell_less(struct weft_fm *fm); /* hosts.c, as the next three */
+unsigned int fm_wait_for_hosts(struct weft_fm *fm);
 unsigned int fm_announce(struct weft_fm *fm);
 unsigned int fm_tell_more(struct weft_fm *fm);
 unsigned int fm_clear_pids(struct weft_fm *fm);

@@ -14,6 +14,7 @@
 
 #define HOSTS_TOLD 0x01 /* flags of C100h */
 #define HOSTS_ANNOUNCED 0x01 /* flags of C101h */
+#define HOSTS_RUNS 0x01 /* status of 0002h */
 
 static bool
 hosts_is_same(const struct weft_cci_host_extent *a, const struct weft_cci_host_extent *b)
@@ -93,6 +94,88 @@ hosts_want(const struct weft_fm *fm, const struct fm_component *c, struct fm_mem
 	}
 }
 
+bool
+fm_is_taking(const struct fm_component *c)
+{
+	return fm_is_usable(c) && c->host != NULL &&
+	       (c->host->is_taking || (c->req.is_out && c->req.is_write));
+}
+
+unsigned int
+fm_wait_for_hosts(struct weft_fm *fm)
+{
+	for (uint32_t i = 0; i < fm->cfg.n_paths; i++)
+		fm->n_waiting += fm_is_taking(&fm->component[i]);
+	return 0;
+}
+
+/* Groups of a GFD in a memory. */
+static uint32_t
+hosts_groups(const struct fm_memory *m, uint16_t gfd)
+{
+	uint32_t groups = 0;
+
+	for (unsigned int k = 0; k < m->n; k++)
+		if (m->row[k].pid == gfd && m->row[k].grp < FM_GROUPS)
+			groups |= UINT32_C(1) << m->row[k].grp;
+	return groups;
+}
+
+/* What it has as long as it was not asked, and once it goes by that. */
+void
+fm_keep_used(const struct weft_fm *fm, const struct fm_component *gfd, uint32_t row[WEFT_PIDS])
+{
+	const uint16_t pid = fm_known_pid(fm, gfd);
+
+	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
+		const struct fm_component *c = &fm->component[i];
+		const uint16_t p = c->want_pid & WEFT_FM_NO_PID;
+		uint32_t groups;
+
+		if (!fm_is_taking(c))
+			continue;
+		groups = hosts_groups(&c->host->told, pid);
+		if (!c->host->is_asked_known)
+			groups = UINT32_MAX;
+		else if (!c->host->is_asked_announced)
+			groups |= hosts_groups(&c->host->asked, pid);
+		row[p] |= gfd->gfd->sat[p] & groups;
+	}
+}
+
+/* One that is read may do what another manager asked, or we before an answer was lost. */
+int
+fm_put_background(struct weft_fm *fm, struct fm_component *c, uint8_t *b)
+{
+	(void)fm;
+	(void)b;
+	return !c->is_poll || c->host->is_taking ? 0 : -1;
+}
+
+int
+fm_got_background(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
+{
+	struct weft_cci_background_status_rsp rsp;
+
+	if (weft_cci_get_background_status_rsp(&rsp, b, len) != 0)
+		return -EBADMSG;
+	c->is_running = (rsp.st & HOSTS_RUNS) != 0 && rsp.op == WEFT_CCI_SET_HOST_MEMORY;
+	if (!c->is_poll || c->is_running)
+		return FM_GOT_ALL;
+	if (!c->host->is_asked_known || rsp.op != WEFT_CCI_SET_HOST_MEMORY) {
+		fm_restart(c, fm->now_ns); /* C100h says what it has */
+		return FM_GOT_OTHER;
+	}
+	c->host->is_taking = false;
+	if (rsp.rc != WEFT_CCI_SUCCESS) {
+		fm_write_refused(fm, c, rsp.op, rsp.rc);
+		return FM_GOT_OTHER;
+	}
+	c->hold_step_ns = 0;
+	fm_apply(fm, c, WEFT_CCI_SET_HOST_MEMORY, NULL, 0);
+	return FM_GOT_ALL;
+}
+
 /*
  * One that is read again, as after an answer that was lost, is there at once or left out: memory
  * does not go or come without its knowledge meanwhile.
@@ -120,6 +203,9 @@ hosts_send(struct weft_fm *fm, struct fm_component *c, const struct fm_memory *m
 		weft_cci_put_host_extent(list, i, &m->row[i]);
 	fm_event(fm, WEFT_FM_EVENT_WRITE, c, WEFT_CCI_SET_HOST_MEMORY, "host %s %u extents",
 		is_announced ? "is to expect" : "has", m->n);
+	c->host->asked = *m;
+	c->host->is_asked_known = true;
+	c->host->is_asked_announced = is_announced;
 	fm_send(fm, c, WEFT_CCI_SET_HOST_MEMORY,
 		weft_cci_put_set_host_memory_req(fm_payload(c), WEFT_CCI_MAX_PAYLOAD, &req), true);
 	return 1;
@@ -150,6 +236,8 @@ fm_tell_less(struct weft_fm *fm)
 			fm->n_waiting++;
 			continue;
 		}
+		if (fm_is_taking(c))
+			continue;
 		hosts_want(fm, c, &want, &open);
 		hosts_less(c, &want, &less);
 		if (less.n < c->host->told.n)
@@ -205,24 +293,13 @@ fm_tell_more(struct weft_fm *fm)
 }
 
 void
-fm_apply_host(struct fm_component *c, const uint8_t *b, size_t len)
+fm_apply_host(struct fm_component *c)
 {
-	struct weft_cci_set_host_memory_req req;
-	struct fm_memory m = { 0 };
-
-	if (weft_cci_get_set_host_memory_req(&req, b, len) != 0)
-		return;
-	for (unsigned int i = 0; i < req.n; i++) {
-		struct weft_cci_host_extent e;
-
-		weft_cci_get_host_extent(req.extent, i, &e);
-		hosts_add(&m, &e);
-	}
-	if ((req.flags & HOSTS_ANNOUNCED) != 0) {
-		c->host->announced = m;
+	if (c->host->is_asked_announced) {
+		c->host->announced = c->host->asked;
 		return;
 	}
-	c->host->told = m;
+	c->host->told = c->host->asked;
 	c->host->announced.n = 0;
 	c->host->is_told = true;
 }
@@ -240,6 +317,7 @@ fm_got_host(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t
 	if (c->host == NULL)
 		return -EBADMSG;
 	c->host->is_told = (rsp.flags & HOSTS_TOLD) != 0;
+	c->host->is_taking = c->is_running;
 	for (unsigned int i = 0; i < rsp.n; i++) {
 		struct weft_cci_host_extent e;
 

@@ -3,7 +3,8 @@
 
 /*
  * From found to desired state, a command for each component at a time: the first phase that has
- * something to send sends it, and everything is looked at anew when all answers are there.
+ * something to send sends it, and everything is looked at anew when all answers are there. But for
+ * those of hosts, which end what they have begun first: only memory waits for them.
  */
 
 #include "fm_priv.h"
@@ -122,6 +123,7 @@ static unsigned int (*const reconcile_phases[])(struct weft_fm *fm) = {
 	fm_clear_pids,
 	fm_assign_pids,
 	reconcile_routes,
+	fm_wait_for_hosts,
 	fm_release_extents,
 	fm_announce,
 	fm_add_extents,

@@ -40,12 +40,25 @@ cci_host_get(void *arg, const struct weft_cci_caller *who, const uint8_t *req, s
 	return WEFT_CCI_SUCCESS;
 }
 
+uint16_t
+weft_cci_host_taken(struct weft_cci_host *h, int rc)
+{
+	if (rc != 0)
+		return rc == -EINVAL ? WEFT_CCI_INVALID_INPUT : WEFT_CCI_RETRY_REQUIRED;
+	if (h->next.is_announced)
+		return WEFT_CCI_SUCCESS;
+	h->n = h->next.n;
+	memcpy(h->extent, h->next.extent, h->n * sizeof(*h->extent));
+	h->is_told = true;
+	return WEFT_CCI_SUCCESS;
+}
+
+/* Open requests of the host may take as long as their timeout: in the background. */
 static uint16_t
 cci_host_set(void *arg, const struct weft_cci_caller *who, const uint8_t *req, size_t len,
 	uint8_t *rsp, size_t *rsp_len)
 {
 	struct weft_cci_host *h = arg;
-	struct weft_cci_host_extent e[WEFT_CCI_HOST_EXTENTS];
 	struct weft_cci_set_host_memory_req in;
 	int rc = weft_cci_get_set_host_memory_req(&in, req, len);
 
@@ -56,22 +69,18 @@ cci_host_set(void *arg, const struct weft_cci_caller *who, const uint8_t *req, s
 		return rc == -EMSGSIZE ? WEFT_CCI_INVALID_PAYLOAD_LENGTH : WEFT_CCI_INVALID_INPUT;
 	if (in.n > WEFT_CCI_HOST_EXTENTS)
 		return WEFT_CCI_INVALID_INPUT;
+	h->next.is_announced = (in.flags & HOST_ANNOUNCED) != 0;
+	h->next.n = in.n;
 	for (unsigned int i = 0; i < in.n; i++)
-		weft_cci_get_host_extent(in.extent, i, &e[i]);
-	rc = h->world->take(h->world_arg, e, in.n, (in.flags & HOST_ANNOUNCED) != 0);
-	if (rc != 0)
-		return rc == -EINVAL ? WEFT_CCI_INVALID_INPUT : WEFT_CCI_RETRY_REQUIRED;
-	if ((in.flags & HOST_ANNOUNCED) != 0)
-		return WEFT_CCI_SUCCESS;
-	h->n = in.n;
-	memcpy(h->extent, e, in.n * sizeof(*e));
-	h->is_told = true;
-	return WEFT_CCI_SUCCESS;
+		weft_cci_get_host_extent(in.extent, i, &h->next.extent[i]);
+	rc = h->world->take(h->world_arg, h->next.extent, in.n, h->next.is_announced);
+	return rc == -EINPROGRESS ? WEFT_CCI_BACKGROUND_STARTED : weft_cci_host_taken(h, rc);
 }
 
 const struct weft_cci_command weft_cci_host_commands[] = {
 	{ WEFT_CCI_GET_HOST_MEMORY, 0, WEFT_CCI_WHO_FM, false, cci_host_get },
-	{ WEFT_CCI_SET_HOST_MEMORY, WEFT_CCI_EFFECT_CONFIG, WEFT_CCI_WHO_FM, true, cci_host_set },
+	{ WEFT_CCI_SET_HOST_MEMORY, WEFT_CCI_EFFECT_CONFIG | WEFT_CCI_EFFECT_BACKGROUND,
+		WEFT_CCI_WHO_FM, true, cci_host_set },
 };
 const unsigned int weft_cci_host_n_commands = WEFT_ARRAY_SIZE(weft_cci_host_commands);
 
@@ -80,6 +89,7 @@ weft_cci_host_takes_by_link(uint16_t opcode)
 {
 	switch (weft_cci_unalias(opcode)) {
 	case WEFT_CCI_IDENTIFY:
+	case WEFT_CCI_BACKGROUND_STATUS:
 	case WEFT_CCI_SET_RESPONSE_LIMIT:
 	case WEFT_CCI_IDENTIFY_PBR_COMPONENT:
 	case WEFT_CCI_CLAIM_OWNERSHIP:

@@ -26,7 +26,8 @@ struct weft_cci_host_world {
 	 * nothing that the host has begun goes by what it knew before.
 	 *
 	 * @param e  @p n of them, 0..WEFT_CCI_HOST_EXTENTS; not to be kept
-	 * @return 0; -EINVAL: no such memory; any other: the manager is to ask again
+	 * @return 0; -EINPROGRESS: not yet, and weft_cci_host_taken() is called when it is so;
+	 *         -EINVAL: no such memory; any other: the manager is to ask again
 	 */
 	int (*take)(void *world, const struct weft_cci_host_extent *e, unsigned int n,
 		bool is_announced);
@@ -39,11 +40,24 @@ struct weft_cci_host {
 	bool is_told; /* it was told anything */
 	unsigned int n;
 	struct weft_cci_host_extent extent[WEFT_CCI_HOST_EXTENTS]; /* that it has */
+	struct weft_cci_host_next {
+		bool is_announced;
+		unsigned int n;
+		struct weft_cci_host_extent extent[WEFT_CCI_HOST_EXTENTS];
+	} next; /* that it is taking */
 };
 
 /** Start a responder: the host was told nothing. */
 void weft_cci_host_init(
 	struct weft_cci_host *h, const struct weft_cci_host_world *world, void *world_arg);
+
+/**
+ * What take() said -EINPROGRESS of is over.
+ *
+ * @param rc  as take() returns; not -EINPROGRESS
+ * @return the code for weft_cci_component_done()
+ */
+uint16_t weft_cci_host_taken(struct weft_cci_host *h, int rc);
 
 /** Rows for weft_cci_component_cfg.command; their argument is a struct weft_cci_host. */
 extern const struct weft_cci_command weft_cci_host_commands[];

@@ -480,6 +480,8 @@ MUTATIONS = [
      "if (b.n < 2 || !fm_can_write(fm, c))\n\t\t\tcontinue;\n\t\tgfd_send_release"),
     ("fm: an extent is any group's", "lib/fm/reconcile_gfd.c",
      "return a->path == b->path && a->group == b->group &&", "return a->path == b->path &&"),
+    ("fm: rights go while their host uses them", "lib/fm/hosts.c",
+     "row[p] |= gfd->gfd->sat[p] & groups;", "row[p] |= gfd->gfd->sat[p] & groups & 0;"),
     ("fm: memory goes without a word to its host", "lib/fm/hosts.c",
      "if (less.n < c->host->told.n)", "if (less.n + 99 < c->host->told.n)"),
     ("fm: memory comes without a word to its host", "lib/fm/hosts.c",

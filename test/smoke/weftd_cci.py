@@ -42,6 +42,10 @@ class Component:
 
     def must(self, opcode, payload=b'', rc=0):
         got, rsp = self.ask(opcode, payload, 7 if opcode >> 8 >= 0x51 else 8)
+        while got == 1:  # in the background: a host has requests open
+            status = self.ask(0x0002)[1]
+            if not status[0] & 1:
+                got = struct.unpack('<H', status[4:6])[0]
         if got != rc:
             sys.exit('%s: %04x: expected code %d, got %d' % (self.name, opcode, rc, got))
         return rsp

@@ -16,6 +16,7 @@
 
 #define COMPONENT_IDENTITY 16 /* of a link partner: what Identify begins with */
 #define COMPONENT_EXTENTS 256 /* of a GFD */
+#define COMPONENT_SLOW_NS (3 * SEC) /* until a host has ended what it began */
 
 static void
 components_check(const struct manager_node *n, const char *what, int rc)
@@ -316,14 +317,26 @@ components_since(const struct manager_node *n, const struct weft_cci_host_extent
 	return n->m->now_ns;
 }
 
+static void
+components_note_since(struct manager_node *n, const struct weft_cci_host_extent *e,
+	unsigned int n_extents, bool is_announced)
+{
+	uint64_t since_ns[WEFT_CCI_HOST_EXTENTS];
+
+	for (unsigned int i = 0; i < n_extents; i++)
+		since_ns[i] = components_since(n, &e[i]);
+	if (!is_announced)
+		memcpy(n->host.since_ns, since_ns, n_extents * sizeof(*since_ns));
+}
+
 static int
 components_take(
 	void *node, const struct weft_cci_host_extent *e, unsigned int n_extents, bool is_announced)
 {
 	struct manager_node *n = node;
-	uint64_t since_ns[WEFT_CCI_HOST_EXTENTS];
+	struct manager *m = n->m;
 
-	n->host.heard_ns = n->m->now_ns;
+	n->host.heard_ns = m->now_ns;
 	for (unsigned int i = 0; i < n_extents; i++) {
 		uint64_t *known = manager_known(n, e[i].pid);
 
@@ -336,11 +349,28 @@ components_take(
 				return -EINVAL;
 			known[at / 64] |= WEFT_BIT64(at % 64);
 		}
-		since_ns[i] = components_since(n, &e[i]);
 	}
-	if (!is_announced)
-		memcpy(n->host.since_ns, since_ns, n_extents * sizeof(*since_ns));
+	/* It may have requests open: then it goes by what it had until these have ended. */
+	if (weft_rand_below(&m->rand, m->plan.is_large ? 256 : 8) == 0) {
+		n->host.taken_ns = m->now_ns + 1 + weft_rand_below(&m->rand, COMPONENT_SLOW_NS);
+		manager_push(m, n->host.taken_ns - m->now_ns, MANAGER_TAKEN, n);
+		return -EINPROGRESS;
+	}
+	components_note_since(n, e, n_extents, is_announced);
 	return 0;
+}
+
+void
+manager_take(struct manager_node *n)
+{
+	const struct weft_cci_host_next *next = &n->host.cci.next;
+
+	/* One that began again has forgotten it. */
+	if (!n->is_up || n->host.taken_ns != n->m->now_ns)
+		return;
+	n->host.taken_ns = 0;
+	components_note_since(n, next->extent, next->n, next->is_announced);
+	weft_cci_component_done(&n->component, weft_cci_host_taken(&n->host.cci, 0));
 }
 
 void
@@ -376,6 +406,7 @@ static void
 components_begin_host(struct manager_node *n, struct weft_cci_component_cfg *cfg)
 {
 	weft_cci_host_init(&n->host.cci, &components_host_world, n);
+	n->host.taken_ns = 0;
 	n->host.known = components_alloc(
 		n, n->m->topo->n_gfds * MANAGER_KNOWN_WORDS * sizeof(*n->host.known));
 	cfg->type = WEFT_CCI_TYPE_HOST;

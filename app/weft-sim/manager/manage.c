@@ -272,6 +272,7 @@ manage_dispatch(struct manager *m, const struct event *e)
 		break;
 	case MANAGER_BACK: manage_back(m, n); break;
 	case MANAGER_RESET: manage_reset(m, n); break;
+	case MANAGER_TAKEN: manager_take(n); break;
 	case MANAGER_DEATH: manage_death(m); break;
 	case MANAGER_BIRTH: manage_birth(m); break;
 	default: manage_look(m); break;

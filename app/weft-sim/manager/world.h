@@ -83,6 +83,7 @@ struct manager_host {
 	 */
 	uint64_t since_ns[WEFT_CCI_HOST_EXTENTS];
 	uint64_t heard_ns; /* when it was told, or to expect, anything; SIM_NEVER: as above */
+	uint64_t taken_ns; /* when it goes by what it was told last; 0: it does */
 	uint64_t *known; /* a bit for each block of GFDs that it was told of in this life */
 };
 
@@ -119,6 +120,7 @@ enum manager_event {
 	MANAGER_WISH, /* an operator wants something */
 	MANAGER_BACK, /* a node begins again */
 	MANAGER_RESET, /* its socket is there again */
+	MANAGER_TAKEN, /* a host goes by what it was told */
 	MANAGER_DEATH,
 	MANAGER_BIRTH, /* of the next manager */
 	MANAGER_LOOK
@@ -184,6 +186,8 @@ void manager_free_nodes(struct manager *m);
 /** A node loses all that it knows, until manager_begin_node(). */
 void manager_end_node(struct manager_node *n);
 void manager_begin_node(struct manager_node *n);
+/** A host that was told of memory has ended what it began before. */
+void manager_take(struct manager_node *n);
 /** The manager has lost a host or GFD: memory may come and go without a word to hosts. */
 void manager_excuse(struct manager_node *n);
 /** Number of the GFD with a PID among GFDs, or -1. */

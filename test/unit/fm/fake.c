@@ -44,6 +44,7 @@ fake_reboot(struct fake *f, unsigned int a)
 	memset(c->rgt, 0, sizeof(c->rgt));
 	memset(c->sat, 0, sizeof(c->sat));
 	c->n_extents = c->n_told = 0;
+	c->taken_ns = 0;
 	c->is_told = false;
 	for (unsigned int p = 0; p < FAKE_PORTS; p++)
 		c->port[p].pid = WEFT_FM_NO_PID;
@@ -532,6 +533,32 @@ fake_set_memory(struct fake_component *c, const uint8_t *b, size_t len)
 	memcpy(c->told, req.extent, req.n * sizeof(c->told) / WEFT_FM_HOST_EXTENTS);
 }
 
+/* Slow hosts have the new memory once that time is over. */
+static void
+fake_take(struct fake *f, struct fake_component *c, const uint8_t *b, size_t len,
+	struct fake_answer *a)
+{
+	if (c->taken_ns != 0) {
+		a->rc = WEFT_CCI_BUSY;
+	} else if (c->slow_ns == 0) {
+		fake_set_memory(c, b, len);
+	} else {
+		c->taken_ns = f->now_ns + c->slow_ns;
+		c->n_taking = len;
+		memcpy(c->taking, b, len);
+		a->rc = WEFT_CCI_BACKGROUND_STARTED;
+	}
+}
+
+static void
+fake_background(struct fake_component *c, struct fake_answer *a)
+{
+	const struct weft_cci_background_status_rsp rsp = { .st = c->taken_ns != 0 ? 1 : 200,
+		.op = WEFT_CCI_SET_HOST_MEMORY };
+
+	a->len = weft_cci_put_background_status_rsp(a->b, sizeof(a->b), &rsp);
+}
+
 static void
 fake_limit(struct fake_answer *a)
 {
@@ -609,7 +636,8 @@ fake_execute_host(struct fake *f, uint32_t path, uint16_t opcode, const uint8_t 
 
 	switch (opcode) {
 	case WEFT_CCI_GET_HOST_MEMORY: fake_get_memory(c, a); return true;
-	case WEFT_CCI_SET_HOST_MEMORY: fake_set_memory(c, b, len); return true;
+	case WEFT_CCI_SET_HOST_MEMORY: fake_take(f, c, b, len, a); return true;
+	case WEFT_CCI_BACKGROUND_STATUS: fake_background(c, a); return true;
 	default: return false;
 	}
 }
@@ -620,6 +648,10 @@ fake_execute(struct fake *f, uint32_t path, unsigned int caller, uint16_t opcode
 {
 	struct fake_component *c = &f->component[path];
 
+	if (c->taken_ns != 0 && f->now_ns >= c->taken_ns) {
+		c->taken_ns = 0;
+		fake_set_memory(c, c->taking, c->n_taking);
+	}
 	if (c->n_busy != 0) {
 		a->rc = c->n_busy-- % 2 == 0 ? WEFT_CCI_BUSY : WEFT_CCI_RETRY_REQUIRED;
 	} else if (opcode == WEFT_CCI_IDENTIFY) {

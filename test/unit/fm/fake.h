@@ -49,6 +49,10 @@ struct fake_component {
 	struct weft_fm_extent extent[FAKE_EXTENTS];
 	uint32_t sat[WEFT_PIDS];
 	bool is_told; /* host, these three: what it was told last, announcements apart */
+	uint64_t slow_ns; /* host: takes so long, in the background; 0: at once */
+	uint64_t taken_ns; /* it has then, what follows; 0: nothing */
+	size_t n_taking;
+	uint8_t taking[WEFT_CCI_MAX_PAYLOAD];
 	unsigned int n_told;
 	uint8_t told[WEFT_FM_HOST_EXTENTS * WEFT_CCI_HOST_EXTENT_LEN];
 	unsigned int n_writes, n_drt_writes;

@@ -623,6 +623,95 @@ check_owners(const struct fake *f, unsigned int seat, bool is_by_link)
 	}
 }
 
+/* Two ways from a host to a GFD; the host's daemon is told of its memory. */
+static void
+told_host_of_two_ways(struct fake *f, struct memory *m)
+{
+	fake_init(f, 4, 2, 3);
+	fake_join(f, 0, 1);
+	fake_join(f, 0, 2);
+	fake_join(f, 1, 3);
+	fake_join(f, 2, 3);
+	fake_join(f, 3, 4);
+	f->component[5].is_gfd = false;
+	f->component[5].is_host = true;
+	memset(m, 0, sizeof(*m));
+	for (unsigned int i = 0; i < 5; i++)
+		m->node[i] = (struct weft_fm_node){ .name = { (char)('a' + i) },
+			.kind = i < 4 ? WEFT_TOPO_SWITCH : WEFT_TOPO_GFD,
+			.pid = (uint16_t)(i < 4 ? 0x10 + i : 0x200),
+			.path = i };
+	m->node[5] = (struct weft_fm_node){ .name = "h",
+		.kind = WEFT_TOPO_HOST,
+		.pid = 0x101,
+		.path = WEFT_FM_NO_PATH,
+		.has_agent = true,
+		.agent_path = 5,
+		.at_port = (uint8_t)fake_host(f, 0) };
+	m->extent[0] = (struct weft_fm_extent){ .path = 4, .group = 1, .len = FAKE_BLOCK };
+	m->right[0] = (struct weft_fm_right){ 4, 0x101, 2 };
+	m->intent = (struct weft_fm_intent){ .is_closed = true,
+		.has_memory = true,
+		.n_nodes = 6,
+		.n_extents = 1,
+		.n_rights = 1,
+		.node = m->node,
+		.extent = m->extent,
+		.right = m->right };
+	f->intent = &m->intent;
+}
+
+/* Memory waits for the host that uses it; routes, and other rights, do not. */
+WEFT_TEST(a_host_that_is_slow_to_give_up_memory_keeps_nobody_from_repair)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+	unsigned int port;
+	uint64_t begin;
+
+	told_host_of_two_ways(&f, &m);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	assert_int_equal(f.component[5].n_told, 1);
+	f.component[4].sat[0x150] = 1; /* of nobody's wish, and never said to anybody */
+	weft_fm_reset_path(fm, 4, f.now_ns);
+	f.component[5].slow_ns = 8 * SECOND;
+	m.intent.n_extents = m.intent.n_rights = 0;
+	weft_fm_set_intent(fm, &m.intent, "release");
+	fake_pass(&f, fm, 50 * MS);
+	fake_set_up(&f, 0, weft_fm_route(fm, 0, 0x200) == 0 ? 0 : 1, false);
+	begin = f.now_ns;
+	assert_int_not_equal(follow(&f, 0, 0x200, &port), 3);
+	fake_pass(&f, fm, 900 * MS);
+	assert_int_equal(follow(&f, 0, 0x200, &port), 3);
+	assert_int_equal(follow(&f, 3, 0x101, &port), 0);
+	assert_int_equal(f.component[4].sat[0x150], 0);
+	assert_int_equal(f.component[5].n_told, 1);
+	assert_false(weft_fm_is_converged(fm));
+	/* A manager that knows nothing of it waits as well. */
+	weft_fm_free(fm);
+	fm = manager(&f);
+	f.component[5].slow_ns = 0;
+	while (!weft_fm_is_converged(fm)) {
+		fake_pass(&f, fm, 10 * MS);
+		assert_true(f.component[5].n_told == 0 ||
+			    (f.component[4].sat[0x101] == 2 && f.component[4].n_extents == 1));
+	}
+	assert_in_range(f.now_ns - begin, 7 * SECOND, 9 * SECOND);
+	assert_int_equal(f.component[4].n_extents, 0);
+	/* What comes is not there before it has heard, either. */
+	f.component[5].slow_ns = SECOND;
+	m.intent.n_extents = m.intent.n_rights = 1;
+	weft_fm_set_intent(fm, &m.intent, "create");
+	fake_pass(&f, fm, 900 * MS);
+	assert_int_equal(f.component[4].n_extents, 0);
+	assert_true(fake_run(&f, fm, f.now_ns + 3 * SECOND));
+	assert_int_equal(f.component[5].n_told, 1);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 /*
  * Two that take turns: whoever comes goes on with what the other began, and becomes primary by
  * promotion, or from the beginning where the other did not come to register it (fabric.md 4.4).

@@ -136,11 +136,46 @@ WEFT_TEST(few_commands_come_by_a_link)
 
 	for (unsigned int opcode = 0; opcode <= UINT16_MAX; opcode++)
 		n += weft_cci_host_takes_by_link((uint16_t)opcode);
-	assert_int_equal(n, 6 + 2); /* aliases of 0700h and 0701h */
+	assert_int_equal(n, 7 + 2); /* aliases of 0700h and 0701h */
 	assert_true(weft_cci_host_takes_by_link(0x0001));
+	assert_true(weft_cci_host_takes_by_link(0x0002));
 	assert_true(weft_cci_host_takes_by_link(0x0004));
 	assert_true(weft_cci_host_takes_by_link(0x0700));
 	assert_true(weft_cci_host_takes_by_link(0x0701));
 	assert_true(weft_cci_host_takes_by_link(0xC100));
 	assert_true(weft_cci_host_takes_by_link(0xC101));
+}
+
+/* As 0002h says: running, and how the last one ended. */
+static void
+check_background(bool is_running, uint16_t rc)
+{
+	struct weft_cci_background_status_rsp rsp;
+
+	assert_int_equal(ask(WEFT_CCI_BACKGROUND_STATUS, NULL, 0), WEFT_CCI_SUCCESS);
+	assert_int_equal(weft_cci_get_background_status_rsp(&rsp, answer + WEFT_CCI_HDR, 8), 0);
+	assert_int_equal(rsp.st & 1, is_running);
+	assert_int_equal(rsp.op, WEFT_CCI_SET_HOST_MEMORY);
+	assert_int_equal(rsp.rc, rc);
+}
+
+WEFT_TEST(a_host_that_is_slow_has_the_old_memory_until_it_is_done)
+{
+	begin();
+	assert_int_equal(tell(2, false), WEFT_CCI_SUCCESS);
+	taken.rc = -EINPROGRESS;
+	assert_int_equal(tell(1, false), WEFT_CCI_BACKGROUND_STARTED);
+	check_background(true, 0);
+	check_has(1, 2);
+	assert_int_equal(tell(0, false), WEFT_CCI_BUSY);
+	weft_cci_component_done(&component, weft_cci_host_taken(&host, 0));
+	check_background(false, WEFT_CCI_SUCCESS);
+	check_has(1, 1);
+	assert_int_equal(tell(3, true), WEFT_CCI_BACKGROUND_STARTED);
+	weft_cci_component_done(&component, weft_cci_host_taken(&host, 0));
+	check_has(1, 1);
+	assert_int_equal(tell(3, false), WEFT_CCI_BACKGROUND_STARTED);
+	weft_cci_component_done(&component, weft_cci_host_taken(&host, -ESHUTDOWN));
+	check_background(false, WEFT_CCI_RETRY_REQUIRED);
+	check_has(1, 1);
 }
