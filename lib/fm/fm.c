@@ -82,8 +82,10 @@ fm_alloc(struct weft_fm *fm)
 	fm->node = calloc(WEFT_TOPO_NODES, sizeof(*fm->node));
 	fm->link = calloc(WEFT_TOPO_LINKS, sizeof(*fm->link));
 	fm->found = calloc(WEFT_TOPO_NODES, sizeof(*fm->found));
+	fm->node_of_pid = calloc(WEFT_PIDS, sizeof(*fm->node_of_pid));
 	return fm->component != NULL && fm->host != NULL && fm->want_of != NULL &&
-	       fm->place != NULL && fm->node != NULL && fm->link != NULL && fm->found != NULL;
+	       fm->place != NULL && fm->node != NULL && fm->link != NULL && fm->found != NULL &&
+	       fm->node_of_pid != NULL;
 }
 
 struct weft_fm *
@@ -95,7 +97,7 @@ weft_fm_new(const struct weft_fm_cfg *cfg, uint64_t now_ns)
 		return NULL;
 	fm->cfg = *cfg;
 	fm->intent = &fm_no_intent;
-	fm->now_ns = now_ns;
+	fm->now_ns = fm->began_ns = now_ns;
 	/* Another manager may have removed rows a moment ago. */
 	fm->drained_ns = now_ns + cfg->drain_ns;
 	snprintf(fm->why, sizeof(fm->why), "start");
@@ -128,6 +130,7 @@ weft_fm_free(struct weft_fm *fm)
 	free(fm->node);
 	free(fm->link);
 	free(fm->found);
+	free(fm->node_of_pid);
 	free(fm);
 }
 
@@ -283,6 +286,7 @@ weft_fm_plan(const struct weft_fm *fm, const struct weft_fm_intent *intent,
 		plan->component[i].hold_ns = 0;
 	}
 	plan->is_plan = true;
+	plan->began_ns = fm->began_ns;
 	weft_fm_set_intent(plan, intent, "plan");
 	for (unsigned int k = 0; rc == 0 && k < FM_PLAN_ROUNDS && fm_reconcile(plan); k++)
 		rc = plan->n_held != 0 && plan->n_waiting == 0 ? -EAGAIN : 0;

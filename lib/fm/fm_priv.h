@@ -25,6 +25,7 @@
 #define FM_BACKOFF_MAX_NS UINT64_C(5000000000)
 #define FM_BACKOFF_HOST_NS UINT64_C(400000000) /* one that does yet what another manager asked */
 #define FM_BACKGROUND_NS UINT64_C(20000000) /* between looks at a background operation */
+#define FM_FIRST_NS UINT64_C(10000000000) /* after the start: what is not there is not awaited */
 #define FM_NONSENSE 3 /* answers before quarantine */
 
 /* Values of fields of fabric.md section 4.6. */
@@ -183,15 +184,18 @@ struct weft_fm {
 	struct fm_graph_node *node;
 	struct weft_fm_link *link;
 	struct weft_fm_tables *found; /* by node */
+	uint16_t *node_of_pid; /* FM_NO_LINK: none */
 	struct weft_fm_routes routes;
 	bool has_routes, is_graph_old, is_plan, is_converged, is_look_due;
 	unsigned int n_waiting,
 		n_held; /* components that a phase could not send to: now, for a while */
 	bool is_unclosed; /* a GFD is open to somebody who is not to reach it, or may be */
 	uint32_t n_writes_out;
-	uint16_t told_nodes, told_links; /* what the last event about routes said */
-	uint8_t told_routing;
-	uint64_t now_ns;
+	struct {
+		uint16_t nodes, links;
+		uint8_t routing;
+	} told; /* what the last event about routes said */
+	uint64_t now_ns, began_ns;
 	uint64_t drained_ns; /* when messages of rows that were removed are gone */
 	char why[96];
 };
@@ -282,6 +286,8 @@ void fm_apply(
 
 /* graph.c: nodes and links from found state, and their routes. */
 void fm_build_graph(struct weft_fm *fm);
+/* graph.c: from an end to another and back. */
+enum weft_fm_way fm_way(const struct weft_fm *fm, uint16_t pid, uint16_t other);
 /* graph.c: whether @c is a component whose part of the fabric may be used. */
 bool fm_is_usable(const struct fm_component *c);
 int fm_find_id(const struct weft_fm *fm, const uint8_t id[16], uint32_t except);

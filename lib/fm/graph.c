@@ -302,6 +302,33 @@ graph_route(struct weft_fm *fm, struct weft_topo_graph_node *g, struct weft_topo
 		&fm->routes, g, fm->n_nodes, fm->link, fm->n_links, fm->found, routing, f);
 }
 
+enum weft_fm_way
+fm_way(const struct weft_fm *fm, uint16_t pid, uint16_t other)
+{
+	const uint16_t a = fm->node_of_pid[pid & WEFT_FM_NO_PID];
+	const uint16_t b = fm->node_of_pid[other & WEFT_FM_NO_PID];
+	enum weft_fm_way there, back;
+
+	if (!fm->has_routes)
+		return WEFT_FM_WAY_THERE; /* tables stay as they are, whatever these are */
+	if (a == FM_NO_LINK || b == FM_NO_LINK)
+		return WEFT_FM_WAY_NONE;
+	there = weft_fm_routes_way(&fm->routes, fm->found, a, b);
+	back = weft_fm_routes_way(&fm->routes, fm->found, b, a);
+	return there < back ? there : back;
+}
+
+/* Ends alone: nobody sends to a switch. */
+static void
+graph_index_pids(struct weft_fm *fm)
+{
+	memset(fm->node_of_pid, 0xff, WEFT_PIDS * sizeof(*fm->node_of_pid));
+	for (uint16_t i = 0; fm->has_routes && i < fm->n_nodes; i++)
+		if (fm->found[i].n == 0)
+			fm->node_of_pid[fm->routes.graph->node[i].pid & WEFT_FM_NO_PID] = i;
+	fm->node_of_pid[WEFT_FM_NO_PID] = FM_NO_LINK;
+}
+
 void
 fm_build_graph(struct weft_fm *fm)
 {
@@ -316,19 +343,20 @@ fm_build_graph(struct weft_fm *fm)
 	free(g);
 	fm->has_routes = rc == 0;
 	fm->is_graph_old = rc == -ENOMEM;
+	graph_index_pids(fm);
 	if (rc != 0) {
 		fm_event(fm, WEFT_FM_EVENT_ROUTES, NULL, 0, "none: %s: tables stay as they are",
 			f.text);
 		return;
 	}
-	if (fm->told_nodes != fm->n_nodes || fm->told_links != fm->n_links ||
-		fm->told_routing != fm->routes.graph->routing)
+	if (fm->told.nodes != fm->n_nodes || fm->told.links != fm->n_links ||
+		fm->told.routing != fm->routes.graph->routing)
 		fm_event(fm, WEFT_FM_EVENT_ROUTES, NULL, 0, "%u nodes, %u links, by %s",
 			fm->n_nodes, fm->n_links,
 			weft_topo_routing_word(fm->routes.graph->routing));
-	fm->told_nodes = fm->n_nodes;
-	fm->told_links = fm->n_links;
-	fm->told_routing = fm->routes.graph->routing;
+	fm->told.nodes = fm->n_nodes;
+	fm->told.links = fm->n_links;
+	fm->told.routing = fm->routes.graph->routing;
 	if (fm->routes.must_drain)
 		fm_event(fm, WEFT_FM_EVENT_DRAIN, NULL, 0,
 			"old and new routes together would wait in a circle: old ones go first");

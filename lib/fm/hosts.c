@@ -48,6 +48,38 @@ hosts_add(struct fm_memory *m, const struct weft_cci_host_extent *e)
 		m->row[m->n++] = *e;
 }
 
+/* Nobody sends to a GFD that is drained. */
+static enum weft_fm_way
+hosts_way(const struct weft_fm *fm, uint16_t pid, const struct fm_component *gfd)
+{
+	const struct weft_fm_node *n = fm_intent_of(fm, gfd->path);
+
+	return n != NULL && n->is_drained ? WEFT_FM_WAY_THERE
+	                                  : fm_way(fm, pid, fm_known_pid(fm, gfd));
+}
+
+/*
+ * Whether a host may begin, as it does with what it hears first: its load goes to every GFD. Those
+ * that no way leads to are awaited for a while after the manager's start alone.
+ */
+static bool
+hosts_may_begin(const struct weft_fm *fm, const struct fm_component *c)
+{
+	const bool is_late = fm->now_ns - fm->began_ns >= FM_FIRST_NS;
+
+	for (uint16_t i = 0; i < fm->intent->n_nodes; i++) {
+		const struct weft_fm_node *n = &fm->intent->node[i];
+		enum weft_fm_way way;
+
+		if (n->kind != WEFT_TOPO_GFD || n->path >= fm->cfg.n_paths)
+			continue;
+		way = hosts_way(fm, c->want_pid, &fm->component[n->path]);
+		if (way == WEFT_FM_WAY_COMES || (way == WEFT_FM_WAY_NONE && !is_late))
+			return false;
+	}
+	return true;
+}
+
 /* Whether the GFD gives it to the host now. */
 static bool
 hosts_is_open(const struct weft_fm *fm, const struct weft_fm_extent *x, uint16_t pid)
@@ -55,7 +87,7 @@ hosts_is_open(const struct weft_fm *fm, const struct weft_fm_extent *x, uint16_t
 	const struct fm_component *g = &fm->component[x->path];
 
 	return fm_is_usable(g) && g->gfd != NULL && (g->gfd->sat[pid] >> x->group & 1) != 0 &&
-	       fm_is_covered(g->gfd, x);
+	       fm_is_covered(g->gfd, x) && hosts_way(fm, pid, g) == WEFT_FM_WAY_THERE;
 }
 
 /* Whether it is a host that this manager gives memory. */
@@ -284,7 +316,7 @@ fm_tell_more(struct weft_fm *fm)
 			if (!hosts_has(&more, &open.row[k]))
 				hosts_add(&more, &open.row[k]);
 		/* One that hears for the first time holds all answers against it from then on. */
-		if (!c->host->is_told && fm->is_unclosed)
+		if (!c->host->is_told && (fm->is_unclosed || !hosts_may_begin(fm, c)))
 			fm->n_held++;
 		else if (!c->host->is_told || !hosts_is_within(&more, &c->host->told))
 			n += hosts_send(fm, c, &more, false);

@@ -111,6 +111,19 @@ routes_may_write(const struct weft_fm_routes *r, const struct weft_fm_tables *fo
 	       routes_is_written(r, found, (unsigned int)next, dpid);
 }
 
+enum weft_fm_way
+weft_fm_routes_way(const struct weft_fm_routes *r, const struct weft_fm_tables *found,
+	unsigned int from, unsigned int to)
+{
+	const struct weft_topo *t = r->graph;
+	const unsigned int at = t->neighbour[t->node[from].first_port];
+	const uint16_t dpid = t->node[to].pid;
+
+	if (r->want[at].entry[dpid][0] == WEFT_DRT_INVALID)
+		return WEFT_FM_WAY_NONE;
+	return routes_is_written(r, found, at, dpid) ? WEFT_FM_WAY_THERE : WEFT_FM_WAY_COMES;
+}
+
 /* Whether a row is the business of a phase. */
 static bool
 routes_is_due(const struct weft_fm_routes *r, const struct weft_fm_tables *found,

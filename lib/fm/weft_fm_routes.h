@@ -92,6 +92,21 @@ void weft_fm_routes_free(struct weft_fm_routes *r);
  */
 int weft_fm_routes_check_mixed(const struct weft_fm_routes *r, const struct weft_fm_tables *found);
 
+enum weft_fm_way {
+	WEFT_FM_WAY_NONE, /**< no route is to lead there */
+	WEFT_FM_WAY_COMES, /**< one is, and does not yet */
+	WEFT_FM_WAY_THERE
+};
+
+/**
+ * Whether messages of an end go to another by r->want: by rule 1, its switch's row says so.
+ *
+ * @param from  an end, with one link to a switch
+ * @param to    another
+ */
+enum weft_fm_way weft_fm_routes_way(const struct weft_fm_routes *r,
+	const struct weft_fm_tables *found, unsigned int from, unsigned int to);
+
 enum weft_fm_phase {
 	WEFT_FM_PHASE_GROUPS, /**< rows of groups: weft_fm_routes_next_groups() */
 	WEFT_FM_PHASE_WRITE, /**< rows that are new or that change */

@@ -482,6 +482,8 @@ MUTATIONS = [
      "return a->path == b->path && a->group == b->group &&", "return a->path == b->path &&"),
     ("fm: rights go while their host uses them", "lib/fm/hosts.c",
      "row[p] |= gfd->gfd->sat[p] & groups;", "row[p] |= gfd->gfd->sat[p] & groups & 0;"),
+    ("fm: a host begins before there are routes", "lib/fm/hosts.c",
+     "!hosts_may_begin(fm, c)))", "!hosts_may_begin(fm, c)) && fm->is_unclosed)"),
     ("fm: memory goes without a word to its host", "lib/fm/hosts.c",
      "if (less.n < c->host->told.n)", "if (less.n + 99 < c->host->told.n)"),
     ("fm: memory comes without a word to its host", "lib/fm/hosts.c",

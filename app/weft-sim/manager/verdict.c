@@ -307,7 +307,7 @@ verdict_has_rights(struct manager *m, const struct manager_node *g)
 	return true;
 }
 
-/* What a host was told is what rights and capacity say. */
+/* What a host was told is what rights and capacity say, or less where no way leads there. */
 static bool
 verdict_was_told(struct manager *m, const struct manager_node *h)
 {
@@ -315,21 +315,24 @@ verdict_was_told(struct manager *m, const struct manager_node *h)
 	const uint16_t pid = m->topo->node[h->index].pid;
 	unsigned int n = 0;
 
+	memset(m->mark, MARK_NEW, m->topo->n_nodes);
+	verdict_flood(m, manager_far(h, 0));
 	for (uint32_t i = 0; i < in->n_rights; i++)
 		for (uint32_t k = 0; in->right[i].pid == pid && k < in->n_extents; k++) {
 			const struct weft_fm_extent *x = &in->extent[k];
+			const struct manager_node *sw = manager_far(&m->node[x->path], 0);
 			bool is_told = false;
 
 			if (x->path != in->right[i].path ||
 				(in->right[i].groups >> x->group & 1) == 0)
 				continue;
-			n++;
 			for (unsigned int j = 0; j < h->host.cci.n; j++)
 				is_told |=
 					h->host.cci.extent[j].pid == m->topo->node[x->path].pid &&
 					h->host.cci.extent[j].dpa == x->dpa &&
 					h->host.cci.extent[j].len == x->len;
-			if (!is_told)
+			n += is_told;
+			if (!is_told && m->mark[sw->index] == MARK_DONE)
 				return verdict_says(m, h, "was not told what it has");
 		}
 	return n == h->host.cci.n || verdict_says(m, h, "was told of more than it has");

@@ -712,6 +712,40 @@ WEFT_TEST(a_host_that_is_slow_to_give_up_memory_keeps_nobody_from_repair)
 	fake_free(&f);
 }
 
+/* It begins its load with what it hears first. */
+WEFT_TEST(a_host_hears_nothing_before_there_are_routes)
+{
+	static struct memory m;
+	unsigned int port;
+	struct weft_fm *fm;
+	struct fake f;
+
+	/* The switch above the GFD comes later than both ends. */
+	told_host_of_two_ways(&f, &m);
+	f.component[3].is_dead = true;
+	fm = manager(&f);
+	fake_pass(&f, fm, 3 * SECOND);
+	assert_false(f.component[5].is_told);
+	f.component[3].is_dead = false;
+	while (!f.component[5].is_told)
+		fake_pass(&f, fm, MS / 20);
+	assert_int_equal(follow(&f, 0, 0x200, &port), 3);
+	assert_int_equal(follow(&f, 3, 0x101, &port), 0);
+	assert_int_equal(f.component[5].n_told, 1);
+	weft_fm_free(fm);
+	fake_free(&f);
+	/* One that never comes keeps nobody from the rest. */
+	told_host_of_two_ways(&f, &m);
+	f.component[4].is_dead = true;
+	fm = manager(&f);
+	fake_pass(&f, fm, 9 * SECOND);
+	assert_false(f.component[5].is_told);
+	fake_pass(&f, fm, 2 * SECOND);
+	assert_true(f.component[5].is_told && weft_fm_is_converged(fm));
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 /*
  * Two that take turns: whoever comes goes on with what the other began, and becomes primary by
  * promotion, or from the beginning where the other did not come to register it (fabric.md 4.4).
