@@ -489,7 +489,7 @@ MUTATIONS = [
     ("fm: memory comes without a word to its host", "lib/fm/hosts.c",
      "if (!hosts_is_within(&want, &c->host->told) &&", "if (!hosts_is_within(&want, &want) &&"),
     ("fm: a host is told of memory that is not open yet", "lib/fm/hosts.c",
-     "if (hosts_is_open(fm, x, r->pid))", "if (hosts_is_open(fm, x, r->pid) || true)"),
+     "if (hosts_is_open(fm, x, r->pid))", "if (hosts_is_open(fm, x, r->pid) || true)", MANAGER),
     ("fm: rows are written in any order", "lib/fm/routes.c",
      "return wants && routes_may_write(r, found, node, dpid);", "return wants;"),
     ("fm: a command without an answer is done", "lib/fm/component.c",

@@ -536,6 +536,31 @@ WEFT_TEST(a_host_keeps_what_it_was_told_of_a_gfd_that_is_away)
 	fake_free(&f);
 }
 
+WEFT_TEST(a_host_is_not_told_of_new_memory_of_a_gfd_that_is_away)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	fm = manager(&f);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	assert_true(f.component[2].is_told);
+	f.component[1].is_dead = true;
+	fake_set_up(&f, 0, 0, false);
+	fake_pass(&f, fm, 5 * SECOND);
+	m.intent.n_extents = m.intent.n_rights = 1;
+	weft_fm_set_intent(fm, &m.intent, "create");
+	fake_pass(&f, fm, 15 * SECOND);
+	assert_int_equal(f.component[2].n_told, 0);
+	f.component[1].is_dead = false;
+	fake_set_up(&f, 0, 0, true);
+	fake_pass(&f, fm, 30 * SECOND);
+	assert_int_equal(f.component[2].n_told, 1);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 WEFT_TEST(memory_does_not_go_while_nobody_knows_what_a_host_was_told)
 {
 	static struct memory m;
