@@ -291,7 +291,8 @@ fm_close_rights(struct weft_fm *fm)
 		gfd_want_rights(fm, c, row);
 		for (unsigned int p = 0; p < WEFT_PIDS; p++)
 			row[p] &= c->gfd->sat[p];
-		fm_keep_used(fm, c, row);
+		if (memcmp(row, c->gfd->sat, sizeof(row)) != 0)
+			fm_keep_used(fm, c, row); /* looks at all hosts: where any right goes */
 		n += gfd_send_rights(fm, c, row, "rights go");
 	}
 	fm->is_unclosed = fm->n_held != n_held || n_unknown != 0;
