@@ -311,15 +311,47 @@ memory_is_found(const struct manager *m, const struct memory *mem)
 	return true;
 }
 
-/* "lost": what is known of a GFD is of before. "there": the fabric is as this memory needs it. */
+/* The worst way from hosts of a memory to an extent of it, of hosts that were told of it. */
+static enum weft_fm_way
+memory_way(const struct manager *m, const struct memory *mem)
+{
+	enum weft_fm_way worst = WEFT_FM_WAY_THERE;
+
+	for (unsigned int i = 0; i < mem->n_extents * mem->n_hosts; i++) {
+		const struct memory_extent *e = &mem->extent[i / mem->n_hosts];
+		const struct weft_fm_node *host = &m->intent.node[mem->host[i % mem->n_hosts]];
+		const struct weft_fm_extent x = {
+			.path = intent_path(&m->intent, e->gfd),
+			.group = mem->group,
+			.dpa = e->dpa,
+			.len = e->size,
+		};
+		const enum weft_fm_way way =
+			host->is_drained ? WEFT_FM_WAY_NONE
+					 : weft_fm_host_way(m->fm, host->agent_path, &x);
+
+		worst = way < worst ? way : worst;
+	}
+	return worst;
+}
+
+/*
+ * "lost": the GFD had it when it was heard last, and does not answer now, or no way leads there.
+ * "there": the fabric is as this memory needs it, and its hosts know; what else is being done in
+ * the fabric is no matter of this memory.
+ */
 static const char *
 memory_state(const struct manager *m, const struct memory *mem)
 {
+	enum weft_fm_way way;
+
+	if (!memory_is_found(m, mem))
+		return "wanted";
 	for (unsigned int i = 0; i < mem->n_extents; i++)
-		if (!report_is_ready(m, intent_path(&m->intent, mem->extent[i].gfd)) &&
-			memory_is_found(m, mem))
+		if (!report_is_ready(m, intent_path(&m->intent, mem->extent[i].gfd)))
 			return "lost";
-	return memory_is_found(m, mem) && weft_fm_is_converged(m->fm) ? "there" : "wanted";
+	way = memory_way(m, mem);
+	return way == WEFT_FM_WAY_THERE ? "there" : way == WEFT_FM_WAY_NONE ? "lost" : "wanted";
 }
 
 json_t *

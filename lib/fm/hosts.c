@@ -90,6 +90,27 @@ hosts_is_open(const struct weft_fm *fm, const struct weft_fm_extent *x, uint16_t
 	       fm_is_covered(g->gfd, x) && hosts_way(fm, pid, g) == WEFT_FM_WAY_THERE;
 }
 
+enum weft_fm_way
+weft_fm_host_way(const struct weft_fm *fm, uint32_t path, const struct weft_fm_extent *x)
+{
+	const struct fm_component *c = path < fm->cfg.n_paths ? &fm->component[path] : NULL;
+	struct weft_cci_host_extent e;
+	enum weft_fm_way way;
+
+	if (c == NULL || x->path >= fm->cfg.n_paths || !fm_is_usable(c) || c->host == NULL)
+		return WEFT_FM_WAY_THERE;
+	way = fm_way(fm, c->want_pid, fm_known_pid(fm, &fm->component[x->path]));
+	e = (struct weft_cci_host_extent){
+		.pid = fm_known_pid(fm, &fm->component[x->path]),
+		.grp = (uint8_t)x->group,
+		.dpa = x->dpa,
+		.len = x->len,
+	};
+	if (way == WEFT_FM_WAY_THERE && (!c->host->is_told || !hosts_has(&c->host->told, &e)))
+		return WEFT_FM_WAY_COMES;
+	return way;
+}
+
 /* Whether it is a host that this manager gives memory. */
 static bool
 hosts_is_to_hear(const struct weft_fm *fm, const struct fm_component *c)

@@ -24,6 +24,7 @@
 #ifndef WEFT_FM_H
 #define WEFT_FM_H
 
+#include "weft_fm_routes.h"
 #include "weft_topo.h"
 
 WEFT_BEGIN_DECLS
@@ -228,6 +229,18 @@ uint32_t weft_fm_rights(const struct weft_fm *fm, uint32_t path, uint16_t pid);
 
 /** Extent @p i of the GFD at @p path, as found: 0, or -EINVAL if there is none. */
 int weft_fm_extent(const struct weft_fm *fm, uint32_t path, uint32_t i, struct weft_fm_extent *e);
+
+/**
+ * How far memory of a GFD is for a host, the GFD's side of it (weft_fm_extent(), weft_fm_rights())
+ * left out: whether the host was told that it has it, and whether a way leads there and back.
+ *
+ * @param path  of the host: weft_fm_node.agent_path
+ * @param x     as the intent has it
+ * @return THERE, also of a host that does not answer; COMES: it is to be told yet, or routes are
+ *         changing; NONE: no way leads there
+ */
+enum weft_fm_way weft_fm_host_way(
+	const struct weft_fm *fm, uint32_t path, const struct weft_fm_extent *x);
 
 WEFT_END_DECLS
 

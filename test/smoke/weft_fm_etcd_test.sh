@@ -122,6 +122,16 @@ has='[(m["name"], m["state"], m["size"], m["hosts"]) for m in o]'
 killed_at create data --hosts h0 --size 64K --gfd g0 "$has == [('data', 'there', 65536, ['h0'])]"
 killed_at grow data --size 4K "$has == [('data', 'there', 69632, ['h0'])]"
 [ -n "${WEFT_TEST_AGAIN:-}" ] || killed_at share data --hosts h1 "$has == [('data', 'there', 69632, ['h0', 'h1'])]"
+# Where no way leads to it, nothing is left to do and it is not there all the same; that another waits is not its matter.
+order down s1 g0
+wait_for 15 is_memory "[m['state'] for m in o] == ['lost']"
+order up s1 g0
+wait_for 15 is_memory "[m['state'] for m in o] == ['there']"
+order hold g0
+timeout 5 "$app/weftctl" fm mem create more --hosts h0 --size 4K --gfd g0 >wish.log || die "more was not taken"
+same 'memory beside one that is being made' "[('data', 'there'), ('more', 'wanted')]" "$(memory | json /dev/stdin '[(m["name"], m["state"]) for m in o]')"
+timeout 5 "$app/weftctl" fm mem release more >wish.log || die "more was not released"
+order free g0
 killed_at release data "o == []"
 gone() { timeout 5 "$app/weftctl" fm show extents --json | json /dev/stdin '1 / (o == [])'; }
 wait_for 10 gone

@@ -512,6 +512,40 @@ WEFT_TEST(memory_does_not_go_without_the_host_that_is_read_again)
 	fake_free(&f);
 }
 
+/* That nothing is left to do is not that: a link may be down, and nothing be done about it. */
+WEFT_TEST(memory_is_there_for_a_host_that_was_told_and_has_a_way)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	m.intent.n_extents = m.intent.n_rights = 1;
+	fm = manager(&f);
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[0]), WEFT_FM_WAY_THERE);
+	assert_true(fake_run(&f, fm, 10 * SECOND));
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[0]), WEFT_FM_WAY_THERE);
+	m.extent[1] = m.extent[0];
+	m.extent[1].dpa = FAKE_BLOCK;
+	m.intent.n_extents = 2;
+	weft_fm_set_intent(fm, &m.intent, "grow");
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[0]), WEFT_FM_WAY_THERE);
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[1]), WEFT_FM_WAY_COMES);
+	assert_true(fake_run(&f, fm, f.now_ns + SECOND));
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[1]), WEFT_FM_WAY_THERE);
+	fake_set_up(&f, 0, 0, false);
+	fake_pass(&f, fm, SECOND);
+	assert_true(weft_fm_is_converged(fm));
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[0]), WEFT_FM_WAY_NONE);
+	/* A host that does not answer cannot be told; one that began again was not. */
+	f.component[2].is_dead = true;
+	fake_pass(&f, fm, 5 * SECOND);
+	assert_int_equal(weft_fm_host_way(fm, 2, &m.extent[0]), WEFT_FM_WAY_THERE);
+	assert_int_equal(weft_fm_host_way(fm, 99, &m.extent[0]), WEFT_FM_WAY_THERE);
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 /* A manager that begins does not know its PID yet: the intent does. */
 WEFT_TEST(a_host_keeps_what_it_was_told_of_a_gfd_that_is_away)
 {
