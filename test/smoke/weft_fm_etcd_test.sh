@@ -102,6 +102,8 @@ for _ in $(few 1 "1 2"); do
 		die "the wish was lost: $(cat wish.err)"
 	wish=$([ $wish = true ] && echo false || echo true)
 done
+lead
+timeout 5 "$app/weftctl" fm undrain s1 >wish.log || die "s1 stays drained, and no way leads to memory"
 # Killed in the middle of giving and taking memory: the GFD says nothing meanwhile, so the first can't have finished.
 memory() { timeout 5 "$app/weftctl" fm show memory --json; }
 is_memory() { # EXPRESSION of the list o
