@@ -4,8 +4,25 @@
 # progress of packages.
 # usertools/build.sh: from whatever stands in a build folder comes a build with the options asked for;
 # what is good stays. The tree configures without cmocka. A small project stands for the tree.
+# json of lib.sh.
 . "$(dirname "$0")/lib.sh"
 tree=$(cd "$here/../.." && pwd)
+
+# json of lib.sh: a file, what is piped in, several at once; a mistake is an error that costs nobody the next answer.
+echo '{"a": [1, 2], "s": "x\ny"}' >"$work/o.json"
+same "a file" $'[1, 2] x\ny' "$(json "$work/o.json" 'o["a"]') $(json "$work/o.json" 'o["s"]')"
+same "what is piped in" 300000 "$(printf '"%0300000d"' 0 | json /dev/stdin 'len(o)')"
+if json "$work/o.json" 'o["nope"]' >"$work/out" 2>"$work/err"; then die "a key that is not there is no error"; fi
+grep -q "KeyError('nope')" "$work/err" || die "a key that is not there: $(cat "$work/err")"
+[ ! -s "$work/out" ] || die "a key that is not there: $(cat "$work/out")"
+for i in 1 2 3 4; do
+	(for k in 1 2 3 4 5 6 7 8; do same "one of several" "$i $k" "$(json "$work/o.json" "'$i $k'")"; done) &
+	pids+=($!)
+done
+for pid in "${pids[@]}"; do
+	wait "$pid" || die "an answer went to who had not asked"
+done
+pids=()
 
 for script in test fresh-test package-test coverage; do
 	refuses_with 2 "$script.sh: unknown option \"--frob\"" "$tree/usertools/$script.sh" --frob

@@ -9,15 +9,27 @@ work=$(mktemp -d)
 pids=()
 holders=() # of network namespaces
 
+# What json asks: one process a test, as a Python that starts takes longer than what it is asked for. It stands
+# beside the test by FIFOs that are open while a question is under way, so no daemon has them.
+teller=""
+start_teller() {
+	mkfifo "$work/.asked" "$work/.answered" "$work/.turn"
+	/usr/bin/python3 -S -B "$here/json_server.py" "$work/.asked" "$work/.answered" "$work/.turn" </dev/null >/dev/null &
+	teller=$!
+}
+end_teller() { { kill -KILL "$teller" && wait "$teller"; } 2>/dev/null || true; }
+
 # Every process of the test is ended by its number, whatever happened.
 finish() {
 	for pid in "${pids[@]:-}" "${holders[@]:-}"; do
 		{ [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null && wait "$pid" 2>/dev/null; } || true
 	done
+	end_teller
 	type cleanup >/dev/null 2>&1 && cleanup
 	rm -rf "$work" ${etcd_data:+"$etcd_data"}
 }
 trap finish EXIT
+start_teller
 
 # The programs' own last words first: the last line of all is what failed.
 die() {
@@ -66,14 +78,27 @@ few() {
 	if [ -n "${WEFT_TEST_AGAIN:-}" ]; then echo "$1"; else echo "$2"; fi
 }
 
+# tell WHAT ARGUMENT EXPRESSION: of the process above, one question at a time.
+tell() {
+	local status text turn
+	kill -0 "$teller" 2>/dev/null || die "json_server.py is not there" >&2
+	{
+		read -r -N 1 turn <&9
+		printf '%s\0' "$PWD" "${XDG_RUNTIME_DIR:-}" "$@" >&7
+		IFS= read -r -d '' status <&8
+		IFS= read -r -d '' text <&8
+		printf '%s' "$turn" >&9
+	} 7<>"$work/.asked" 8<>"$work/.answered" 9<>"$work/.turn"
+	if [ "$status" = 0 ]; then echo "$text"; else echo "$text" >&2; fi
+	return "$status"
+}
+
 # json FILE EXPRESSION: value of a Python expression over the object `o`; load(FILE) is that of another file.
-# Called hundreds of times: -S, as what site.py looks for costs more than all else.
 json() {
-	/usr/bin/python3 -S -c 'import json, sys
-def load(path):
-    return json.load(open(path))
-o = load(sys.argv[1])
-print(eval("(" + sys.argv[2] + ")"))' "$1" "$2"
+	case $1 in
+	/dev/* | /proc/*) tell text "$(<"$1")" "$2" ;; # of this process
+	*) tell file "$1" "$2" ;;
+	esac
 }
 
 # edges_home FILE: what the edge ports of cxl switches counted stands with the host or device whose they are
@@ -115,6 +140,7 @@ enter_netns() {
 	export XDG_RUNTIME_DIR=$work
 	[ -z "${WEFT_INSIDE:-}" ] || return 0
 	[ "$(id -u)" -eq 0 ] && command -v ip >/dev/null && unshare -n true 2>/dev/null || return 1
+	end_teller
 	rm -rf "$work"
 	WEFT_INSIDE=1 exec unshare -n bash "$0"
 }
@@ -167,7 +193,7 @@ etcd_begin() {
 ask() { /usr/bin/python3 -S "$here/telemetry.py" "$@"; }
 
 # reads_done HOST PID: how many so far.
-reads_done() { ask "$2" "/weft/node,$1" | json /dev/stdin 'o["/weft/node"]["host_reads_done"]'; }
+reads_done() { tell ask "$2 /weft/node,$1" 'o["/weft/node"]["host_reads_done"]'; }
 
 # has_read HOST PID MORE: it has done more reads than that.
 has_read() { [ "$(reads_done "$1" "$2")" -gt "$3" ]; }

@@ -6,13 +6,8 @@ import os
 import socket
 import sys
 
-pid, command = sys.argv[1:]
-runtime = os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")
-places = [f"{top}/dpdk/*-{pid}/dpdk_telemetry.v2" for top in ("/var/run", runtime, "/tmp", "/tmp/weft-*", "/run/user/*")]
-paths = [p for place in places for p in glob.glob(place)]
 
-
-def ask(path):
+def ask(path, command):
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as s:
         s.settimeout(20)
         s.connect(path)
@@ -21,12 +16,17 @@ def ask(path):
         return s.recv(1 << 20).decode()
 
 
-# What was killed leaves its folder behind, and its number may be another program's by now.
-for path in paths:
-    try:
-        print(ask(path))
-        break
-    except OSError:
-        continue
-else:
+def answer(pid, command, runtime=""):
+    tops = ("/var/run", runtime or "/nonexistent", "/tmp", "/tmp/weft-*", "/run/user/*")
+    # What was killed leaves its folder behind, and its number may be another program's by now.
+    for top in tops:
+        for path in glob.glob(f"{top}/dpdk/*-{pid}/dpdk_telemetry.v2"):
+            try:
+                return ask(path, command)
+            except OSError:
+                continue
     sys.exit(f"process {pid} answers at no telemetry socket")
+
+
+if __name__ == "__main__":
+    print(answer(*sys.argv[1:3], os.environ.get("XDG_RUNTIME_DIR", "")))

@@ -11,6 +11,7 @@ done
 [ -z "$(sanitizers_of "$app/weftd")" ] || skip "skipped: a sanitizer has the addresses that secondary processes need"
 if [ -z "${WEFT_INSIDE:-}" ]; then
 	unshare -m true 2>/dev/null || skip "skipped: mounts of its own cannot be made here"
+	end_teller
 	rm -rf "$work"
 	WEFT_INSIDE=1 exec unshare -m bash "$0"
 fi
