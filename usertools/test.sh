@@ -132,7 +132,7 @@ add_counts() {
 jobs=$(($(nproc) + 1)) # tests at a time: many wait for something most of the time
 
 # What tests are told in builds after the first.
-again=(WEFT_TEST_AGAIN=1 WEFT_SIM_SEEDS=60 WEFT_SIM_PACE_HOPS=100000)
+again=(WEFT_TEST_AGAIN=1)
 
 # suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
