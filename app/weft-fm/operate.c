@@ -18,7 +18,7 @@
 #include "weft_cci.h"
 
 #define OPERATE_MAX (OPERATE_FDS - 1)
-#define OPERATE_LINE 4096
+#define OPERATE_LINE 16384 /* the names of all hosts that a memory may have fit */
 #define OPERATE_HISTORY 1000
 
 struct operate_one {
@@ -61,11 +61,18 @@ operate_fds(struct pollfd *fd)
 	return n;
 }
 
+/* A name of a request may be cut within a character. */
 json_t *
 operate_refuse(const char *fmt, const char *a)
 {
 	json_t *text = json_sprintf(fmt, a);
+	char plain[512];
 
+	snprintf(plain, sizeof(plain), "%s", a);
+	for (char *c = plain; text == NULL && *c != '\0'; c++)
+		*c = (uint8_t)*c < 0x80 ? *c : '?';
+	if (text == NULL)
+		text = json_sprintf(fmt, plain);
 	return json_pack("{s:b, s:o}", "ok", 0, "error", text);
 }
 
@@ -90,26 +97,32 @@ static const struct {
 	{ "events", report_events },
 };
 
-static json_t *
-operate_show(struct manager *m, const struct operate_one *o, const json_t *request)
+static const char *
+operate_word(const json_t *request, const char *key)
 {
-	const char *what = json_string_value(json_object_get(request, "what"));
+	const char *word = json_string_value(json_object_get(request, key));
 
-	(void)o;
-	for (unsigned int i = 0; what != NULL && i < WEFT_ARRAY_SIZE(operate_nouns); i++)
-		if (strcmp(operate_nouns[i].noun, what) == 0)
-			return operate_result(operate_nouns[i].report(m));
-	return operate_refuse("what: expected fabric, switch, port, pid, route, gfd, extents, "
-			      "memory or events, got \"%s\"",
-		what == NULL ? "" : what);
+	return word == NULL ? "" : word;
 }
 
 static int
 operate_node(const struct manager *m, const json_t *request, const char *key)
 {
-	const char *name = json_string_value(json_object_get(request, key));
+	return weft_topo_find(m->topo, operate_word(request, key));
+}
 
-	return name == NULL ? -1 : weft_topo_find(m->topo, name);
+static json_t *
+operate_show(struct manager *m, const struct operate_one *o, const json_t *request)
+{
+	const char *what = operate_word(request, "what");
+
+	(void)o;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(operate_nouns); i++)
+		if (strcmp(operate_nouns[i].noun, what) == 0)
+			return operate_result(operate_nouns[i].report(m));
+	return operate_refuse("what: expected fabric, switch, port, pid, route, gfd, extents, "
+			      "memory or events, got \"%.64s\"",
+		what);
 }
 
 static json_t *
@@ -120,7 +133,9 @@ operate_path(struct manager *m, const struct operate_one *o, const json_t *reque
 
 	(void)o;
 	if (from < 0 || to < 0 || from == to)
-		return operate_refuse("%s: expected the names of two nodes of the fabric", "path");
+		return operate_refuse(
+			"path: expected the names of two nodes of the fabric, got \"%.64s\"",
+			operate_word(request, from < 0 ? "from" : "to"));
 	way = report_path(m, (unsigned int)from, (unsigned int)to);
 	if (json_is_array(way))
 		return operate_result(way);
@@ -134,7 +149,7 @@ operate_history(struct manager *m, const struct operate_one *o, const json_t *re
 
 	(void)o;
 	return operate_result(store_history(
-		m->store, n < 1 || n > OPERATE_HISTORY ? OPERATE_HISTORY : (unsigned int)n));
+		m->store, n == 0 || n > OPERATE_HISTORY ? OPERATE_HISTORY : (unsigned int)n));
 }
 
 struct operate_plan {
@@ -180,7 +195,9 @@ operate_drain(struct manager *m, const struct operate_one *o, const json_t *requ
 	bool before;
 
 	if (node < 0)
-		return operate_refuse("%s: expected the name of a node of the fabric", "drain");
+		return operate_refuse(
+			"drain: expected the name of a node of the fabric, got \"%.64s\"",
+			operate_word(request, "node"));
 	want = &m->intent.node[node];
 	before = want->is_drained;
 	want->is_drained = is_drained;
@@ -229,34 +246,57 @@ operate_does_not_lead(void)
 		MANAGER_SOCKET);
 }
 
+/* What is not understood is not done. @return what to answer, or NULL: all is of its kind */
+static json_t *
+operate_judge(const json_t *request)
+{
+	static const char *const flags[] = { "plan", "on" };
+	static const char *const words[] = { "cmd", "what", "from", "to", "node", "op", "name",
+		"gfd" };
+	const json_t *n = json_object_get(request, "n");
+
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(flags); i++) {
+		const json_t *flag = json_object_get(request, flags[i]);
+
+		if (flag != NULL && !json_is_boolean(flag))
+			return operate_refuse("%s: expected true or false, got another", flags[i]);
+	}
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(words); i++) {
+		const json_t *word = json_object_get(request, words[i]);
+
+		if (word != NULL && !json_is_string(word))
+			return operate_refuse("%s: expected a string, got another", words[i]);
+	}
+	if (n != NULL && (!json_is_integer(n) || json_integer_value(n) < 1))
+		return operate_refuse("%s: expected a number from 1 on, got another", "n");
+	return NULL;
+}
+
 static json_t *
 operate_answer(struct manager *m, const struct operate_one *o, const char *line, size_t len)
 {
 	json_error_t err;
-	json_t *request = json_loadb(line, len, JSON_REJECT_DUPLICATES, &err);
-	const char *cmd = json_string_value(json_object_get(request, "cmd"));
-	const json_t *plan = json_object_get(request, "plan");
-	json_t *answer = NULL;
+	json_t *request, *answer;
+	const char *cmd;
 
-	if (!store_leads(m->store)) {
-		json_decref(request);
+	if (!store_leads(m->store))
 		return operate_does_not_lead();
-	}
+	request = json_loadb(line, len, JSON_REJECT_DUPLICATES, &err);
 	if (request == NULL && json_error_code(&err) == json_error_invalid_utf8)
 		return operate_refuse(
 			"expected a line of JSON in UTF-8, got bytes that are %s", "no UTF-8");
-	/* What is not understood is not done. */
-	if (plan != NULL && !json_is_boolean(plan)) {
-		json_decref(request);
-		return operate_refuse("plan: expected true or false, got %s", "another");
-	}
-	for (unsigned int i = 0; cmd != NULL && i < WEFT_ARRAY_SIZE(operate_commands); i++)
+	if (request == NULL)
+		return operate_refuse("expected a line of JSON: %s", err.text);
+	cmd = json_string_value(json_object_get(request, "cmd"));
+	answer = operate_judge(request);
+	for (unsigned int i = 0;
+		answer == NULL && cmd != NULL && i < WEFT_ARRAY_SIZE(operate_commands); i++)
 		if (strcmp(operate_commands[i].cmd, cmd) == 0)
 			answer = operate_commands[i].run(m, o, request);
 	if (answer == NULL)
-		answer = operate_refuse(
-			"expected an object with cmd: show, path, history, drain or mem, got %s",
-			cmd == NULL ? "none" : "another");
+		answer = operate_refuse("expected an object with cmd: show, path, history, drain "
+					"or mem, got \"%.64s\"",
+			cmd == NULL ? "" : cmd);
 	json_decref(request);
 	return answer;
 }
@@ -334,6 +374,9 @@ operate_serve(struct manager *m, struct operate_one *o)
 		return false;
 	o->n_in += n > 0 ? (size_t)n : 0;
 	end = memchr(o->in, '\n', o->n_in);
+	if (end == NULL && o->n_in == sizeof(o->in))
+		(void)operate_say(o,
+			operate_refuse("expected a line of at most %s, got more", "16384 bytes"));
 	if (end == NULL)
 		return o->n_in < sizeof(o->in);
 	answer = operate_answer(m, o, o->in, (size_t)(end - o->in));

@@ -34,8 +34,9 @@ mem_hosts(struct mem_change *c, uint16_t host[MEMORY_HOSTS])
 
 	if (!json_is_array(list) || json_array_size(list) == 0 ||
 		json_array_size(list) > MEMORY_HOSTS) {
-		snprintf(c->err, sizeof(c->err), "hosts: expected the names of 1 to %u hosts",
-			MEMORY_HOSTS);
+		snprintf(c->err, sizeof(c->err),
+			"hosts: expected the names of 1 to %u hosts, got %zu", MEMORY_HOSTS,
+			json_array_size(list));
 		return -1;
 	}
 	json_array_foreach(list, i, one)
@@ -57,12 +58,14 @@ mem_hosts(struct mem_change *c, uint16_t host[MEMORY_HOSTS])
 static int
 mem_size(struct mem_change *c, uint64_t *size)
 {
-	const json_int_t n = json_integer_value(json_object_get(c->request, "size"));
+	const json_t *asked = json_object_get(c->request, "size");
+	const json_int_t n = json_integer_value(asked);
 
 	*size = (uint64_t)n;
 	return n > 0 ? 0
 	             : weft_errorf(c->err, sizeof(c->err), -EINVAL,
-			       "size: expected bytes, in whole blocks of 4 KiB");
+			       "size: expected bytes, in whole blocks of 4 KiB, got %s",
+			       json_is_integer(asked) ? "0 or less" : "no integer");
 }
 
 static int
@@ -84,12 +87,12 @@ mem_create(struct mem_change *c)
 	if (ways != NULL && (!json_is_integer(ways) || json_integer_value(ways) < 1 ||
 				    json_integer_value(ways) > MEM_WAYS_MAX))
 		return weft_errorf(c->err, sizeof(c->err), -EINVAL,
-			"interleave: expected a number of 1 to %d", MEM_WAYS_MAX);
+			"interleave: expected a number of 1 to %d, got another", MEM_WAYS_MAX);
 	if (name != NULL && (!memory_is_name(name) || name[0] == '~'))
 		return weft_errorf(c->err, sizeof(c->err), -EINVAL,
 			"name: expected 1 to %zu bytes of printable characters without blanks, the "
-			"first no ~",
-			sizeof(w.name) - 1);
+			"first no ~, got \"%.64s\"",
+			sizeof(w.name) - 1, name);
 	n = mem_hosts(c, w.host);
 	if (n < 0)
 		return -EINVAL;

@@ -202,11 +202,13 @@ static json_t *
 fm_ask(const struct ctl *c, json_t *request)
 {
 	char *text = request == NULL ? NULL : json_dumps(request, JSON_COMPACT);
-	const int fd = fm_connect(c);
+	const int fd = request == NULL ? -1 : fm_connect(c);
 	json_t *answer = NULL, *result;
 	char *line = NULL;
 	bool has_gone;
 
+	if (request == NULL)
+		cli_usage("%s: expected names in UTF-8, got other bytes", c->verb);
 	json_decref(request);
 	if (text == NULL)
 		ctl_fail(c, "out of memory");
@@ -223,7 +225,10 @@ fm_ask(const struct ctl *c, json_t *request)
 	if (has_gone)
 		ctl_fail(c, "the manager ended the connection before it answered");
 	if (answer == NULL)
-		ctl_fail(c, "the manager did not answer within %u s", FM_TIMEOUT_MS / 1000);
+		ctl_fail(c,
+			"the manager did not answer within %u s: it may do later what was asked: "
+			"see what fm show says when it answers again",
+			FM_TIMEOUT_MS / 1000);
 	result = json_incref(json_object_get(answer, "result"));
 	if (!json_is_true(json_object_get(answer, "ok")) || result == NULL)
 		fm_refused(c, answer, result);
@@ -376,7 +381,8 @@ fm_names(const char *text)
 
 	for (size_t n; text != NULL && *text != '\0'; text += n + (text[n] == ',')) {
 		n = strcspn(text, ",");
-		json_array_append_new(list, json_stringn(text, n));
+		if (json_array_append_new(list, json_stringn(text, n)) != 0)
+			cli_usage("--hosts: expected names in UTF-8, got other bytes");
 	}
 	return list;
 }

@@ -37,7 +37,7 @@ const struct ctl_verb ctl_verbs[] = {
 	{ "mem", "load", "REGION FILE", "a file to the beginning of a region", .run = mem_load },
 	{ "mem", "bench", "REGION", "rate and latency; --op write overwrites it",
 		CTL_BENCH | CTL_JSON, .run = mem_bench },
-	{ "show", "", "WHAT", "daemons, nodes, links and so on, as below",
+	{ "show", "", "WHAT", "fabric, nodes, links and so on, as below",
 		CTL_DAEMONS | CTL_WATCH | CTL_JSON, .run = show_run },
 	{ "top", "", "", "a live page of nodes: load, latency, drops; q ends it",
 		CTL_DAEMONS | CTL_WATCH, .run = top_run },

@@ -157,10 +157,19 @@ s.sendall(open("bytes", "rb").read())
 print(s.makefile().readline())' "$run/fm.sock" >answer.json
 [ "$(json answer.json '"UTF-8" in o["error"]')" = True ] || die "bytes that are no UTF-8: $(cat answer.json)"
 for bad in '{}' '[1' '{"cmd": "nonesuch"}' '{"cmd": "show"}' '{"cmd": "show", "what": 3}' '{"cmd": "path", "from": "h0", "to": "h0"}' \
-	'{"cmd": "drain", "node": "nonesuch"}' '{"cmd": "drain"}'; do
+	'{"cmd": "drain", "node": "nonesuch"}' '{"cmd": "drain"}' '{"cmd": "drain", "node": "s1", "on": "no"}' '{"cmd": 5}' \
+	'{"cmd": "drain", "node": ["s1"]}' '{"cmd": "history", "n": -1}' '{"cmd": "history", "n": "5"}' '{"cmd": "history", "n": 1e3}'; do
 	ask "$bad"
 	[ "$(json answer.json 'o["ok"], len(o["error"]) > 10')" = "(False, True)" ] || die "$bad was not refused"
 done
+ask '{"cmd": "history", "n": 99999999999999999999}'
+[ "$(json answer.json '"too big" in o["error"]')" = True ] || die "JSON that is none: $(cat answer.json)"
+ask "{\"cmd\": \"path\", \"from\": \"a$(printf 'é%.0s' {1..40})\", \"to\": \"h0\"}"
+[ "$(json answer.json '"names of two nodes of the fabric, got" in o["error"]')" = True ] || die "a name that is cut: $(cat answer.json)"
+ask "{\"cmd\": \"$(head -c 16400 /dev/zero | tr '\0' x)"
+[ "$(json answer.json '"16384 bytes" in o["error"]')" = True ] || die "a line that is too long: $(cat answer.json)"
+ask "{\"cmd\": \"mem\", \"op\": \"create\", \"hosts\": [$(printf '"%032d", ' {1..255})\"h0\"]}"
+[ "$(json answer.json '"management: fm" in o["error"]')" = True ] || die "a line of 256 names: $(cat answer.json)"
 for what in fabric switch port pid route gfd extents events; do
 	ask "{\"cmd\": \"show\", \"what\": \"$what\"}"
 	[ "$(json answer.json 'o["ok"] and len(o["result"]) > 0')" = True ] || die "show $what"
@@ -179,7 +188,9 @@ ctl fm drain "$other" | grep -q "^$other .*yes" || die "weftctl fm drain"
 misused 'expected fabric, switch' "$app/weftctl" fm show nonesuch
 misused '--plan: expected an option of fm' "$app/weftctl" fm history --plan
 refuses 'the name of a node' "$app/weftctl" fm drain nonesuch
-refuses 'the names of two nodes' "$app/weftctl" fm path h0 nonesuch
+refuses 'the names of two nodes of the fabric, got "nonesuch"' "$app/weftctl" fm path h0 nonesuch
+misused 'expected names in UTF-8' "$app/weftctl" fm drain $'s\xff'
+misused '--hosts: expected names in UTF-8' "$app/weftctl" fm mem create x --hosts $'h0,\xff' --size 4K --gfd g0
 
 kill -TERM "$manager"
 wait "$manager" || die "does not end well"
