@@ -34,6 +34,7 @@ struct side {
 	uint32_t life;
 	uint64_t clock; /* ahead of the tester's by so much */
 	uint64_t heard; /* tester's time of the last sign of life of its session */
+	uint64_t joined; /* when it began its session */
 	uint64_t number; /* of the last KEEPALIVE that was one */
 	uint32_t jumps; /* since it heard */
 	bool lazy; /* looks at its deadline now and then only */
@@ -140,6 +141,7 @@ must_begin(unsigned int end)
 		MUST(f->deal == rig_deal_hash(1, &d), end);
 	MUST(!f->begun[end], end);
 	f->begun[end] = true;
+	w.side[end].joined = w.now;
 	if (end == ANSWERS) {
 		MUST(f->ready_life != 0, end);
 		f->offer_life = e->life;
@@ -194,13 +196,15 @@ must_hear(unsigned int end, bool sign, uint64_t idle_ns, uint64_t ticked_ns)
 static void
 must_end(unsigned int end, uint32_t id)
 {
-	const struct side *e = &w.side[end];
+	const struct side *e = &w.side[end], *peer = &w.side[!end];
+	const uint64_t since = peer->joined > w.calm_at ? peer->joined : w.calm_at;
 
-	if (w.side[!end].s.id != id)
+	if (peer->s.id != id)
 		return;
 	w.ended_live++;
-	/* The last of its silence may lie behind the last fault, before a frame could come. */
-	MUST(!w.calm || w.now - w.calm_at <= SILENCE, end);
+	/* The last of its silence may lie behind the last fault, before a frame could come; and
+	 * behind the other end's late begin, which only then says that it lives. */
+	MUST(!w.calm || w.now - since <= SILENCE, end);
 	MUST(w.now - e->heard + e->jumps * (SILENCE / 2) >= DEAD, end);
 }
 
