@@ -99,8 +99,9 @@ component_takes_step(const struct fm_component *c, const struct fm_step *s)
 
 /* Found state stays until it is read again; nothing is written to the component meanwhile. */
 void
-fm_restart(struct fm_component *c, uint64_t at_ns)
+fm_restart(struct weft_fm *fm, struct fm_component *c, uint64_t at_ns)
 {
+	fm->look.has_news = true;
 	c->req.is_out = c->req.is_held = false;
 	if (c->host != NULL && c->host->is_taking)
 		c->host->is_unsure = true;
@@ -134,7 +135,7 @@ fm_set_state(struct weft_fm *fm, struct fm_component *c, enum weft_fm_state stat
 
 	if (c->req.is_out && c->req.is_barrier)
 		fm->n_writes_out--;
-	fm_restart(c, fm->now_ns + fm->cfg.retry_ns);
+	fm_restart(fm, c, fm->now_ns + fm->cfg.retry_ns);
 	c->state = (uint8_t)state;
 	if (state == WEFT_FM_READY) {
 		c->was_ready = true;
@@ -194,6 +195,7 @@ static void
 component_end_request(struct weft_fm *fm, struct fm_component *c)
 {
 	c->req.is_out = c->req.is_held = false;
+	fm->look.has_news |= c->req.is_write;
 	if (c->req.is_barrier)
 		fm->n_writes_out--;
 }
@@ -206,7 +208,7 @@ component_timeout(struct weft_fm *fm, struct fm_component *c)
 		if (c->host != NULL)
 			c->host->is_unsure = true;
 		component_end_request(fm, c);
-		fm_restart(c, fm->now_ns);
+		fm_restart(fm, c, fm->now_ns);
 		return;
 	}
 	if (c->req.n_sent < fm->cfg.tries) {
@@ -230,6 +232,7 @@ component_back_off(struct weft_fm *fm, struct fm_component *c)
 	if (is_host_write && c->req.is_barrier) {
 		c->req.is_barrier = false;
 		fm->n_writes_out--;
+		fm->look.has_news = true;
 	}
 	c->req.is_held = true;
 	c->req.at_ns = fm->now_ns + c->req.backoff_ns;
@@ -248,7 +251,7 @@ component_nonsense(struct weft_fm *fm, struct fm_component *c)
 	if (++c->n_nonsense >= FM_NONSENSE)
 		fm_set_state(fm, c, WEFT_FM_QUARANTINED);
 	else
-		fm_restart(c, fm->now_ns + FM_BACKOFF_NS);
+		fm_restart(fm, c, fm->now_ns + FM_BACKOFF_NS);
 }
 
 static uint64_t
@@ -276,6 +279,8 @@ component_read_on(struct weft_fm *fm, struct fm_component *c)
 	}
 	if (c->is_poll) {
 		c->is_poll = false;
+		fm->look.has_news |= c->is_awaited;
+		c->is_awaited = false;
 		c->look_ns = fm->now_ns + component_poll_ns(fm, c);
 	} else {
 		fm_set_state(fm, c, WEFT_FM_READY);
@@ -309,7 +314,7 @@ component_hold(struct weft_fm *fm, struct fm_component *c)
 	if (c->hold_step_ns > FM_BACKOFF_MAX_NS)
 		c->hold_step_ns = FM_BACKOFF_MAX_NS;
 	c->hold_ns = fm->now_ns + c->hold_step_ns;
-	fm_restart(c, fm->now_ns);
+	fm_restart(fm, c, fm->now_ns);
 }
 
 static void

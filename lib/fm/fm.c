@@ -164,10 +164,38 @@ weft_fm_reset_path(struct weft_fm *fm, uint32_t path, uint64_t now_ns)
 		if (c->host != NULL)
 			c->host->is_unsure = true;
 	}
-	fm_restart(c, now_ns);
+	fm_restart(fm, c, now_ns);
 	c->n_nonsense = 0;
 	if (c->state == WEFT_FM_QUARANTINED)
 		c->state = WEFT_FM_ABSENT;
+}
+
+/*
+ * A look goes over all that was found: not before something changed that the last one did not find
+ * so, or it may write where it could not.
+ */
+static bool
+fm_must_look(const struct weft_fm *fm)
+{
+	return fm->look.is_due || fm->is_graph_old ||
+	       (!fm->is_converged && (fm->look.has_news || fm->now_ns >= fm->look.at_ns));
+}
+
+/* When time alone lets a look send what the last one could not. */
+static void
+fm_set_look(struct weft_fm *fm)
+{
+	const uint64_t first_ns = fm->began_ns + FM_FIRST_NS;
+
+	fm->look.at_ns = first_ns > fm->now_ns ? first_ns : UINT64_MAX;
+	if (fm->drained_ns > fm->now_ns && fm->drained_ns < fm->look.at_ns)
+		fm->look.at_ns = fm->drained_ns;
+	for (uint32_t i = 0; i < fm->cfg.n_paths; i++) {
+		const uint64_t hold_ns = fm->component[i].hold_ns;
+
+		if (hold_ns > fm->now_ns && hold_ns < fm->look.at_ns)
+			fm->look.at_ns = hold_ns;
+	}
 }
 
 uint64_t
@@ -178,11 +206,13 @@ weft_fm_poll(struct weft_fm *fm, uint64_t now_ns)
 	fm->now_ns = now_ns;
 	for (uint32_t i = 0; i < fm->cfg.n_paths; i++)
 		fm_component_poll(fm, &fm->component[i]);
-	if (fm->is_look_due || fm->is_graph_old || !fm->is_converged) {
+	if (fm_must_look(fm)) {
 		const bool was = fm->is_converged;
 
-		fm->is_look_due = false;
+		fm->look.n++;
+		fm->look.is_due = fm->look.has_news = false;
 		fm->is_converged = !fm_reconcile(fm);
+		fm_set_look(fm);
 		if (fm->is_converged && !was) {
 			fm_event(fm, WEFT_FM_EVENT_CONVERGED, NULL, 0, "%u nodes, %u links",
 				fm->n_nodes, fm->n_links);
@@ -205,7 +235,13 @@ weft_fm_poll(struct weft_fm *fm, uint64_t now_ns)
 bool
 weft_fm_is_converged(const struct weft_fm *fm)
 {
-	return fm->is_converged && !fm->is_graph_old && !fm->is_look_due;
+	return fm->is_converged && !fm->is_graph_old && !fm->look.is_due;
+}
+
+uint64_t
+weft_fm_n_looks(const struct weft_fm *fm)
+{
+	return fm->look.n;
 }
 
 /* Found state of another manager, to try what it would do. */

@@ -135,6 +135,7 @@ struct fm_component {
 	uint8_t kind;
 	uint8_t step; /* of fm_steps[] */
 	bool has_id, is_poll, was_ready, is_dirty;
+	bool is_awaited; /* the last look had something for it once its answer is there */
 	bool is_running; /* a host that is read: something in the background */
 	uint8_t n_nonsense;
 	uint8_t tag;
@@ -172,6 +173,14 @@ struct fm_graph_node {
 	uint16_t host; /* of fm->host otherwise */
 };
 
+/* Going over all that was found (fm_reconcile()). */
+struct fm_look {
+	bool is_due;
+	bool has_news; /* one that is not the last may have something to send */
+	uint64_t at_ns; /* it has then, without news */
+	uint64_t n;
+};
+
 struct weft_fm {
 	struct weft_fm_cfg cfg;
 	const struct weft_fm_intent *intent;
@@ -186,7 +195,8 @@ struct weft_fm {
 	struct weft_fm_tables *found; /* by node */
 	uint16_t *node_of_pid; /* FM_NO_LINK: none */
 	struct weft_fm_routes routes;
-	bool has_routes, is_graph_old, is_plan, is_converged, is_look_due;
+	bool has_routes, is_graph_old, is_plan, is_converged;
+	struct fm_look look;
 	unsigned int n_waiting,
 		n_held; /* components that a phase could not send to: now, for a while */
 	bool is_unclosed; /* a GFD is open to somebody who is not to reach it, or may be */
@@ -258,7 +268,7 @@ int fm_add_extent(struct fm_gfd *g, const struct weft_fm_extent *e);
 /* component.c: send a request of @len payload bytes, which stand in c->req.msg already. */
 void fm_send(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, int len, bool is_write);
 /* component.c: read the component from the beginning, not before @at_ns. */
-void fm_restart(struct fm_component *c, uint64_t at_ns);
+void fm_restart(struct weft_fm *fm, struct fm_component *c, uint64_t at_ns);
 /* component.c: a write was refused: an event, then it is read anew, and written to later. */
 void fm_write_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc);
 void fm_set_state(struct weft_fm *fm, struct fm_component *c, enum weft_fm_state state);
@@ -270,7 +280,7 @@ uint64_t fm_component_next_ns(const struct fm_component *c);
 static inline void
 fm_look_again(struct weft_fm *fm)
 {
-	fm->is_look_due = true;
+	fm->look.is_due = true;
 	fm->is_converged = false;
 }
 
@@ -308,7 +318,7 @@ void fm_find_unsettled(struct weft_fm *fm, bool unsettled[WEFT_PIDS]);
 /* reconcile.c: send the next commands; true if any was sent, or is waited for. */
 bool fm_reconcile(struct weft_fm *fm);
 /* Whether a component that has something to be sent can take it; counts those that cannot. */
-bool fm_can_write(struct weft_fm *fm, const struct fm_component *c);
+bool fm_can_write(struct weft_fm *fm, struct fm_component *c);
 /* reconcile_gfd.c, reconcile_pids.c: the phases; how many commands were sent. */
 unsigned int fm_close_rights(struct weft_fm *fm);
 unsigned int fm_open_rights(struct weft_fm *fm);

@@ -216,7 +216,7 @@ fm_got_background(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, 
 	if (!c->is_poll || c->is_running)
 		return FM_GOT_ALL;
 	if (!c->host->is_asked_known || rsp.op != WEFT_CCI_SET_HOST_MEMORY) {
-		fm_restart(c, fm->now_ns); /* C100h says what it has */
+		fm_restart(fm, c, fm->now_ns); /* C100h says what it has */
 		return FM_GOT_OTHER;
 	}
 	c->host->is_taking = false;
@@ -234,7 +234,7 @@ fm_got_background(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, 
  * does not go or come without its knowledge meanwhile.
  */
 static bool
-hosts_can_hear(struct weft_fm *fm, const struct fm_component *c)
+hosts_can_hear(struct weft_fm *fm, struct fm_component *c)
 {
 	if (c->state != WEFT_FM_READING)
 		return fm_can_write(fm, c);

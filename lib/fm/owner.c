@@ -40,8 +40,11 @@ owner_is_peer(const struct weft_fm *fm, const struct fm_component *c)
 int
 fm_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_t len)
 {
+	uint16_t want_pid;
+
 	if (weft_cci_get_identify_pbr_component_rsp(&c->owner, b, len) != 0)
 		return -EBADMSG;
+	fm->look.has_news |= c->pid != c->owner.pid;
 	c->pid = c->owner.pid;
 	if (c->owner.prim_fm_pid != WEFT_FM_NO_PID && !owner_is_us(fm, c) &&
 		!owner_is_peer(fm, c)) {
@@ -49,10 +52,12 @@ fm_got_owner(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_
 		return FM_GOT_OTHER;
 	}
 	if (c->is_poll && !owner_is_us(fm, c)) {
-		fm_restart(c, fm->now_ns);
+		fm_restart(fm, c, fm->now_ns);
 		return FM_GOT_OTHER;
 	}
-	c->want_pid = fm_choose_pid(fm, c);
+	want_pid = fm_choose_pid(fm, c);
+	fm->look.has_news |= c->want_pid != want_pid;
+	c->want_pid = want_pid;
 	if (c->want_pid != WEFT_FM_NO_PID)
 		return FM_GOT_ALL;
 	fm_set_state(fm, c, WEFT_FM_NO_PIDS);
@@ -130,7 +135,7 @@ fm_got_claim(struct weft_fm *fm, struct fm_component *c, const uint8_t *b, size_
 	memcpy(c->owner.sec_uuid, rsp.sec_uuid, sizeof(c->owner.sec_uuid));
 	/* Somebody else was faster: 0700h says who. */
 	if (!owner_is_us(fm, c) && !owner_is_peer(fm, c)) {
-		fm_restart(c, fm->now_ns);
+		fm_restart(fm, c, fm->now_ns);
 		return FM_GOT_OTHER;
 	}
 	if (++c->cursor > OWNER_COMMANDS)

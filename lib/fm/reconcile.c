@@ -13,7 +13,7 @@
 #define RECONCILE_GROUPS FM_FITS(6, 12, 84) /* of an RGT */
 
 bool
-fm_can_write(struct weft_fm *fm, const struct fm_component *c)
+fm_can_write(struct weft_fm *fm, struct fm_component *c)
 {
 	if (c->state != WEFT_FM_READY || fm->now_ns < c->hold_ns) {
 		fm->n_held++;
@@ -22,6 +22,7 @@ fm_can_write(struct weft_fm *fm, const struct fm_component *c)
 	/* A look is under way: its answer comes at once. */
 	if (c->req.is_out || c->is_poll) {
 		fm->n_waiting++;
+		c->is_awaited = true;
 		return false;
 	}
 	return true;

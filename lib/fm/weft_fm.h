@@ -170,6 +170,9 @@ uint64_t weft_fm_poll(struct weft_fm *fm, uint64_t now_ns);
 /** Whether nothing is left to be sent or waited for, as far as components are there. */
 bool weft_fm_is_converged(const struct weft_fm *fm);
 
+/** How often it has gone over all that was found: what a turn costs. */
+uint64_t weft_fm_n_looks(const struct weft_fm *fm);
+
 /**
  * Say which commands another intent would need: WRITE events, in order, nothing sent. Found state
  * is taken as it is known now.

@@ -493,7 +493,7 @@ MUTATIONS = [
     ("fm: rows are written in any order", "lib/fm/routes.c",
      "return wants && routes_may_write(r, found, node, dpid);", "return wants;"),
     ("fm: a command without an answer is done", "lib/fm/component.c",
-     "component_end_request(fm, c);\n\t\tfm_restart(c, fm->now_ns);\n\t\treturn;\n\t}\n\tif (c->req.n_sent",
+     "component_end_request(fm, c);\n\t\tfm_restart(fm, c, fm->now_ns);\n\t\treturn;\n\t}\n\tif (c->req.n_sent",
      "component_end_request(fm, c);\n\t\tif (c->req.len > 0)\n"
      "\t\t\tfm_apply(fm, c, weft_get_le16(c->req.msg + 3), fm_payload(c), c->req.len - WEFT_CCI_HDR);\n"
      "\t\treturn;\n\t}\n\tif (c->req.n_sent"),
