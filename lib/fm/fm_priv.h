@@ -206,6 +206,7 @@ struct weft_fm {
 		uint8_t routing;
 	} told; /* what the last event about routes said */
 	uint64_t now_ns, began_ns;
+	bool is_draining; /* rows are being removed */
 	uint64_t drained_ns; /* when messages of rows that were removed are gone */
 	char why[96];
 };

@@ -88,9 +88,13 @@ static bool
 reconcile_is_draining(struct weft_fm *fm, enum weft_fm_phase phase)
 {
 	if (phase == WEFT_FM_PHASE_DRAIN) {
-		fm->drained_ns = fm->now_ns + fm->cfg.drain_ns;
+		fm->is_draining = true;
 		return false;
 	}
+	/* From when the last removal is known of: a switch may have been long about it. */
+	if (fm->is_draining)
+		fm->drained_ns = fm->now_ns + fm->cfg.drain_ns;
+	fm->is_draining = false;
 	if (!fm->is_plan && fm->now_ns < fm->drained_ns && phase != WEFT_FM_PHASE_DONE) {
 		fm->n_waiting++;
 		return true;

@@ -492,6 +492,8 @@ MUTATIONS = [
      "if (hosts_is_open(fm, x, r->pid))", "if (hosts_is_open(fm, x, r->pid) || true)", MANAGER),
     ("fm: rows are written in any order", "lib/fm/routes.c",
      "return wants && routes_may_write(r, found, node, dpid);", "return wants;"),
+    ("fm: what a slow switch let through meets rows that came", "lib/fm/reconcile.c",
+     "fm->is_draining = true;", "fm->drained_ns = fm->now_ns + fm->cfg.drain_ns;", MANAGER),
     ("fm: a command without an answer is done", "lib/fm/component.c",
      "component_end_request(fm, c);\n\t\tfm_restart(fm, c, fm->now_ns);\n\t\treturn;\n\t}\n\tif (c->req.n_sent",
      "component_end_request(fm, c);\n\t\tif (c->req.len > 0)\n"

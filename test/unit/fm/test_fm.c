@@ -775,6 +775,86 @@ WEFT_TEST(a_host_that_is_slow_to_give_up_memory_keeps_nobody_from_repair)
 	fake_free(&f);
 }
 
+/* Four switches in a ring, each with a host; all ways lead clockwise, as no engine has it. */
+static void
+ring_of_circles(struct fake *f, struct memory *m)
+{
+	unsigned int onwards[4];
+
+	fake_init(f, 4, 0, 3);
+	memset(m, 0, sizeof(*m));
+	for (unsigned int i = 0; i < 4; i++)
+		onwards[i] = fake_join(f, i, (i + 1) % 4);
+	for (unsigned int i = 0; i < 4; i++) {
+		m->node[i] = (struct weft_fm_node){ .name = { (char)('a' + i) },
+			.kind = WEFT_TOPO_SWITCH,
+			.pid = (uint16_t)(0x10 + i),
+			.path = i };
+		m->node[4 + i] = (struct weft_fm_node){ .name = { (char)('k' + i) },
+			.kind = WEFT_TOPO_HOST,
+			.pid = (uint16_t)(0x101 + i),
+			.path = WEFT_FM_NO_PATH,
+			.at_path = i,
+			.at_port = (uint8_t)fake_host(f, i) };
+		for (unsigned int d = 0; d < 4; d++)
+			(void)weft_drt_set(&f->component[i].drt, (uint16_t)(0x101 + d),
+				(int)(d == i ? m->node[4 + i].at_port : onwards[i]));
+	}
+	m->intent = (struct weft_fm_intent){ .is_closed = true, .n_nodes = 8, .node = m->node };
+	f->intent = &m->intent;
+}
+
+/* Whether a row of a table went since it was like @before, or came. */
+static bool
+has_changed(const struct weft_drt *before, const struct weft_drt *now, bool is_gone)
+{
+	for (unsigned int p = 0; p < WEFT_PIDS; p++)
+		if (memcmp(before->entry[p], now->entry[p], 2) != 0 &&
+			(now->entry[p][0] == WEFT_DRT_INVALID) == is_gone)
+			return true;
+	return false;
+}
+
+/* What the last row that goes let through is gone before others come. */
+WEFT_TEST(rows_come_no_sooner_than_the_slowest_switch_is_drained)
+{
+	static struct weft_drt before[4];
+	static struct memory m;
+	unsigned int n_slow = 0;
+
+	for (unsigned int slow = 0; slow < 4; slow++) {
+		uint64_t began_ns, gone_ns = 0;
+		bool has_come = false;
+		struct weft_fm *fm;
+		struct fake f;
+
+		ring_of_circles(&f, &m);
+		fm = manager(&f);
+		while (log_of.n[WEFT_FM_EVENT_DRAIN] == 0 ||
+			log_of.last[WEFT_FM_EVENT_WRITE].opcode != WEFT_CCI_SET_DRT)
+			fake_pass(&f, fm, MS / 20);
+		began_ns = f.now_ns;
+		f.component[slow].n_busy = 5;
+		while (!has_come) {
+			for (unsigned int i = 0; i < 4; i++)
+				before[i] = f.component[i].drt;
+			fake_pass(&f, fm, MS / 20);
+			for (unsigned int i = 0; i < 4; i++) {
+				has_come |= has_changed(&before[i], &f.component[i].drt, false);
+				if (has_changed(&before[i], &f.component[i].drt, true))
+					gone_ns = f.now_ns;
+			}
+		}
+		assert_in_range(f.now_ns - gone_ns, 10 * MS, 20 * MS);
+		n_slow += gone_ns - began_ns >= 100 * MS;
+		assert_true(fake_run(&f, fm, f.now_ns + 10 * SECOND));
+		check_routes(&f);
+		weft_fm_free(fm);
+		fake_free(&f);
+	}
+	assert_true(n_slow != 0);
+}
+
 /* It begins its load with what it hears first. */
 WEFT_TEST(a_host_hears_nothing_before_there_are_routes)
 {
