@@ -45,10 +45,15 @@ static const struct {
 	{ WEFT_TOPO_ROUTING_RISING, false, topo_route_rising },
 };
 
-/* What is judged: equal links as one, since what may be spread goes by any of them. */
+/*
+ * What is judged: equal links as one, since what may be spread goes by any of them. A proof goes
+ * by destination: rows of one stand together, where tables of thousands of nodes have them 8 KB
+ * apart.
+ */
 struct route_case {
 	const struct weft_topo *t;
-	struct weft_drt *drt;
+	uint8_t *port; /* [destination][node], as the node's table says */
+	uint16_t *node_of; /* by PID */
 	uint8_t *lowest; /* by port: number of the first of its equals */
 };
 
@@ -56,18 +61,53 @@ static int
 route_port(const void *arg, unsigned int node, int in, uint16_t dpid)
 {
 	const struct route_case *c = arg;
-	const int port = weft_drt_port(&c->drt[node], dpid);
+	const uint8_t port = dpid >= WEFT_PIDS
+	                             ? WEFT_TOPO_NO_ROUTE
+	                             : c->port[(size_t)c->node_of[dpid] * c->t->n_nodes + node];
 
 	(void)in;
-	return port < 0 ? port : c->lowest[c->t->node[node].first_port + port];
+	return port == WEFT_TOPO_NO_ROUTE ? -1 : c->lowest[c->t->node[node].first_port + port];
+}
+
+static int
+route_new(struct route_case *c, const struct weft_topo *t)
+{
+	c->t = t;
+	c->port = malloc((size_t)t->n_nodes * t->n_nodes + 1);
+	c->node_of = calloc(WEFT_PIDS, sizeof(*c->node_of));
+	c->lowest = malloc(t->n_ports + 1u);
+	if (c->port == NULL || c->node_of == NULL || c->lowest == NULL)
+		return -ENOMEM;
+	for (uint16_t i = 0; i < t->n_nodes; i++)
+		if (t->node[i].pid < WEFT_PIDS)
+			c->node_of[t->node[i].pid] = i;
+	return 0;
+}
+
+static void
+route_free(struct route_case *c)
+{
+	free(c->port);
+	free(c->node_of);
+	free(c->lowest);
 }
 
 /* Fill the tables as they will be given out, and have those judged. */
 static int
 route_judge(struct route_case *c, struct weft_topo_fault *f)
 {
-	for (unsigned int i = 0; i < c->t->n_nodes; i++)
-		weft_topo_routes(c->t, i, &c->drt[i]);
+	const struct weft_topo *t = c->t;
+	struct weft_drt drt;
+
+	for (unsigned int i = 0; i < t->n_nodes; i++) {
+		weft_topo_routes(t, i, &drt);
+		for (unsigned int to = 0; to < t->n_nodes; to++) {
+			const int port = weft_drt_port(&drt, t->node[to].pid);
+
+			c->port[(size_t)to * t->n_nodes + i] =
+				port < 0 ? WEFT_TOPO_NO_ROUTE : (uint8_t)port;
+		}
+	}
 	return weft_topo_check_routes(c->t, route_port, c, f);
 }
 
@@ -76,17 +116,14 @@ weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_acc
 	void *arg, struct weft_topo_fault *f)
 {
 	const size_t len = (size_t)t->n_nodes * t->n_nodes;
-	struct route_case c = { .t = t };
+	struct route_case c = { 0 };
 	int rc = -EINVAL;
 
 	*f = (struct weft_topo_fault){ .text = "no engine fits" };
 	free(t->route);
 	t->route = malloc(len + 1);
-	c.drt = calloc(t->n_nodes + 1u, sizeof(*c.drt));
-	c.lowest = malloc(t->n_ports + 1u);
-	if (c.drt == NULL || c.lowest == NULL || t->route == NULL) {
-		free(c.drt);
-		free(c.lowest);
+	if (t->route == NULL || route_new(&c, t) != 0) {
+		route_free(&c);
 		return -ENOMEM;
 	}
 	topo_equal_lowest(t, c.lowest);
@@ -104,8 +141,7 @@ weft_topo_route(struct weft_topo *t, enum weft_topo_routing asked, weft_topo_acc
 		if (rc == 0 && accept != NULL && !accept(arg, t))
 			rc = -EINVAL;
 	}
-	free(c.drt);
-	free(c.lowest);
+	route_free(&c);
 	return rc;
 }
 
