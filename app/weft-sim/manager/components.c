@@ -336,7 +336,7 @@ components_take(
 	struct manager_node *n = node;
 	struct manager *m = n->m;
 
-	n->host.heard_ns = m->now_ns;
+	n->host.heard_ns = n->host.is_behind ? SIM_NEVER : m->now_ns;
 	for (unsigned int i = 0; i < n_extents; i++) {
 		uint64_t *known = manager_known(n, e[i].pid);
 
@@ -352,6 +352,7 @@ components_take(
 	}
 	/* It may have requests open: then it goes by what it had until these have ended. */
 	if (weft_rand_below(&m->rand, m->plan.is_large ? 256 : 8) == 0) {
+		n->host.is_excused = false;
 		n->host.taken_ns = m->now_ns + 1 + weft_rand_below(&m->rand, COMPONENT_SLOW_NS);
 		manager_push(m, n->host.taken_ns - m->now_ns, MANAGER_TAKEN, n);
 		return -EINPROGRESS;
@@ -370,6 +371,8 @@ manager_take(struct manager_node *n)
 		return;
 	n->host.taken_ns = 0;
 	components_note_since(n, next->extent, next->n, next->is_announced);
+	if (n->host.is_excused)
+		memset(n->host.since_ns, 0, sizeof(n->host.since_ns));
 	weft_cci_component_done(&n->component, weft_cci_host_taken(&n->host.cci, 0));
 }
 
@@ -379,6 +382,17 @@ manager_excuse(struct manager_node *n)
 	n->gfd.was_lost = true;
 	memset(n->host.since_ns, 0, sizeof(n->host.since_ns));
 	n->host.heard_ns = SIM_NEVER;
+	n->host.is_excused = n->host.is_behind = true;
+}
+
+void
+manager_catch_up(struct manager *m)
+{
+	struct weft_fm_component c;
+
+	for (uint16_t i = 0; i < m->topo->n_nodes; i++)
+		if (weft_fm_component(m->fm, i, &c) == 0 && c.state == WEFT_FM_READY)
+			m->node[i].host.is_behind = false;
 }
 
 int
@@ -407,6 +421,7 @@ components_begin_host(struct manager_node *n, struct weft_cci_component_cfg *cfg
 {
 	weft_cci_host_init(&n->host.cci, &components_host_world, n);
 	n->host.taken_ns = 0;
+	n->host.is_excused = n->host.is_behind = false;
 	n->host.known = components_alloc(
 		n, n->m->topo->n_gfds * MANAGER_KNOWN_WORDS * sizeof(*n->host.known));
 	cfg->type = WEFT_CCI_TYPE_HOST;

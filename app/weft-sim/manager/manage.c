@@ -17,10 +17,11 @@
 #include "cli.h"
 
 /*
- * Commands that were refused wait for up to 5 s, and what follows is read and written anew. Large
+ * A manager waits 10 s from its start for what is not there, commands that were refused up to 5 s,
+ * and what follows is read and written anew; hosts take up to 3 s each time they are told. Large
  * fabrics take as long as their messages.
  */
-#define MANAGE_BOUND_NS (15 * SEC)
+#define MANAGE_BOUND_NS (30 * SEC)
 #define MANAGE_BOUND_NODE_NS (10 * MS)
 #define MANAGE_LOOK_NS (20 * MS)
 #define MANAGE_STAYS_NS (300 * MS) /* that all is well, to be believed */
@@ -56,9 +57,11 @@ manage_event(void *arg, const struct weft_fm_event *e)
 
 	if (e->kind == WEFT_FM_EVENT_WRITE)
 		m->s->total.manager[MANAGER_N_COMMANDS]++;
-	else if (e->kind == WEFT_FM_EVENT_CONVERGED)
+	if (e->kind == WEFT_FM_EVENT_CONVERGED) {
 		m->s->total.manager[MANAGER_N_CONVERGED]++;
-	else if (e->kind == WEFT_FM_EVENT_LOST && e->path < m->topo->n_nodes)
+		manager_catch_up(m);
+	}
+	if (e->kind == WEFT_FM_EVENT_LOST && e->path < m->topo->n_nodes)
 		manager_excuse(&m->node[e->path]);
 }
 

@@ -84,6 +84,8 @@ struct manager_host {
 	uint64_t since_ns[WEFT_CCI_HOST_EXTENTS];
 	uint64_t heard_ns; /* when it was told, or to expect, anything; SIM_NEVER: as above */
 	uint64_t taken_ns; /* when it goes by what it was told last; 0: it does */
+	bool is_excused; /* what it goes by then is of before the manager lost it */
+	bool is_behind; /* the manager lost it, and may have opened what it has yet to tell it of */
 	uint64_t *known; /* a bit for each block of GFDs that it was told of in this life */
 };
 
@@ -190,6 +192,8 @@ void manager_begin_node(struct manager_node *n);
 void manager_take(struct manager_node *n);
 /** The manager has lost a host or GFD: memory may come and go without a word to hosts. */
 void manager_excuse(struct manager_node *n);
+/** The manager has converged: hosts that it reaches were told all. */
+void manager_catch_up(struct manager *m);
 /** Number of the GFD with a PID among GFDs, or -1. */
 int manager_find_gfd(const struct manager *m, uint16_t pid);
 /** Of a host: what it knows of the GFD with a PID, a bit a block; NULL: there is none. */
