@@ -298,12 +298,16 @@ component_has_no_memory(struct weft_fm *fm, struct fm_component *c)
 	component_read_on(fm, c);
 }
 
+/* Two that go by two files want other PIDs and capacity of each other. */
 static void
-component_tell_refused(
-	struct weft_fm *fm, const struct fm_component *c, uint16_t opcode, uint16_t rc)
+component_tell_refused(struct weft_fm *fm, const struct fm_component *c, uint16_t opcode,
+	uint16_t rc, bool is_write)
 {
-	fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s",
-		weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc));
+	const bool may_differ = is_write && rc == WEFT_CCI_INVALID_INPUT;
+
+	fm_event(fm, WEFT_FM_EVENT_REFUSED, c, opcode, "refused %s (%04Xh): %s%s",
+		weft_cci_opcode_name(opcode), opcode, weft_cci_rc_name(rc),
+		may_differ ? ": does it go by this manager's topology file?" : "");
 }
 
 /* What was refused is looked at first, and comes again later and later. */
@@ -331,7 +335,7 @@ component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, u
 	}
 	/* One that is left out refuses again and again. */
 	if (c->state != WEFT_FM_ABSENT)
-		component_tell_refused(fm, c, opcode, rc);
+		component_tell_refused(fm, c, opcode, rc, is_write);
 	if (!is_write && fm_steps[c->step].of == FM_OF_GFD && rc == WEFT_CCI_UNSUPPORTED) {
 		component_has_no_memory(fm, c);
 		return;
@@ -345,7 +349,7 @@ component_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, u
 void
 fm_write_refused(struct weft_fm *fm, struct fm_component *c, uint16_t opcode, uint16_t rc)
 {
-	component_tell_refused(fm, c, opcode, rc);
+	component_tell_refused(fm, c, opcode, rc, true);
 	component_hold(fm, c);
 }
 

@@ -269,6 +269,8 @@ fake_assign(struct fake_component *c, const uint8_t *b, size_t len, struct fake_
 		for (unsigned int p = 0; req.op == 0 && p < c->n_ports; p++)
 			if (c->port[p].pid == e.pid)
 				a->rc = WEFT_CCI_INVALID_INPUT;
+		if (c->is_other_file)
+			a->rc = WEFT_CCI_INVALID_INPUT;
 		if (a->rc == 0)
 			c->port[e.target - 3].pid = req.op == 0 ? e.pid : WEFT_FM_NO_PID;
 	}

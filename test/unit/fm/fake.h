@@ -36,6 +36,7 @@ struct fake_port {
 struct fake_component {
 	bool is_gfd, is_dead, is_mad; /* mad: its answers are cut */
 	bool is_host; /* the daemon of a host, which is told what memory it has */
+	bool is_other_file; /* its ports may have other PIDs alone */
 	bool is_fixed; /* GFD: takes no commands about its memory */
 	unsigned int n_busy; /* answers of Busy to come, and of Retry Required */
 	uint64_t serial;

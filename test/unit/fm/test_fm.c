@@ -512,6 +512,23 @@ WEFT_TEST(memory_does_not_go_without_the_host_that_is_read_again)
 	fake_free(&f);
 }
 
+WEFT_TEST(a_refusal_of_what_cannot_be_says_what_may_differ)
+{
+	static struct memory m;
+	struct weft_fm *fm;
+	struct fake f;
+
+	told_host(&f, &m);
+	f.component[0].is_other_file = true;
+	fm = manager(&f);
+	fake_pass(&f, fm, SECOND);
+	assert_true(log_of.n[WEFT_FM_EVENT_REFUSED] > 0);
+	assert_non_null(strstr(log_of.last[WEFT_FM_EVENT_REFUSED].text,
+		"Invalid Input: does it go by this manager's topology file?"));
+	weft_fm_free(fm);
+	fake_free(&f);
+}
+
 /* That nothing is left to do is not that: a link may be down, and nothing be done about it. */
 WEFT_TEST(memory_is_there_for_a_host_that_was_told_and_has_a_way)
 {
