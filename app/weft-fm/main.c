@@ -118,6 +118,7 @@ main_on_event(void *arg, const struct weft_fm_event *e)
 {
 	struct manager *m = arg;
 	struct manager_event *keep;
+	const char *at = e->kind == WEFT_FM_EVENT_LOST ? paths_unserved(m->paths, e->path) : NULL;
 	const char *node = intent_name(&m->intent, e->path);
 	const struct store_change change = { "weft-fm", e->why, node, e->opcode, e->text };
 
@@ -131,6 +132,11 @@ main_on_event(void *arg, const struct weft_fm_event *e)
 	if (e->kind == WEFT_FM_EVENT_WRITE)
 		snprintf(keep->text, sizeof(keep->text), "%s: %.160s",
 			weft_cci_opcode_name(e->opcode), e->text);
+	else if (at != NULL)
+		snprintf(keep->text, sizeof(keep->text),
+			"nobody serves %.110s: left out until its weftd does, with --cci full and "
+			"this run folder",
+			at);
 	else
 		memcpy(keep->text, e->text, sizeof(keep->text));
 	if (!m->is_quiet) {

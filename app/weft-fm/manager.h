@@ -178,6 +178,8 @@ struct paths;
 /* @via: node of a host, by whose port components without a socket are reached; below 0: none. */
 struct paths *paths_new(const struct intent *in, const char *folder, int via);
 void paths_free(struct paths *p);
+/* The socket of a component, where nobody serves it and there is no other way; else NULL. */
+const char *paths_unserved(const struct paths *p, uint32_t path);
 /* The transport. */
 int paths_send(
 	struct paths *p, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len);

@@ -52,6 +52,14 @@ paths_free(struct paths *p)
 	free(p);
 }
 
+const char *
+paths_unserved(const struct paths *p, uint32_t path)
+{
+	return p == NULL || path >= p->n || p->one[path].fd >= 0 || p->inband != NULL
+	               ? NULL
+	               : p->one[path].path;
+}
+
 int
 paths_send(struct paths *p, const struct weft_fm *fm, uint32_t path, const uint8_t *msg, size_t len)
 {

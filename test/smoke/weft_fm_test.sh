@@ -59,6 +59,11 @@ echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
 refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
 
+# A run folder that no daemon serves.
+mkdir -m 700 nobody
+XDG_RUNTIME_DIR=$work/nobody "$app/weft-fm" --topology lab.yaml --once --timeout 1 >nobody.log 2>nobody.err && die "nobody is managed"
+grep -q "^lost s0: nobody serves $work/nobody/weft/cci-s0.sock" nobody.log || die "does not say where it looked: $(cat nobody.log)"
+
 # Killed again and again on the way, then once to the end.
 for ms in 002 004 007 012 020; do
 	"${fm[@]}" --once >killed.log 2>&1 &
@@ -79,7 +84,6 @@ timeout 30 "${fm[@]}" --once >again.log 2>&1 || die "--once again"
 # Without that store it is another manager, and nothing is its own.
 "$app/weft-fm" --topology lab.yaml --once --timeout 1 >other.log 2>other.err && die "another manager took it"
 grep -q '^foreign s0' other.log || die "foreign components are not said to be"
-
 # Now to stay.
 "${fm[@]}" >fm.log 2>fm.err &
 manager=$!
