@@ -333,6 +333,9 @@ main_signals(void)
 	sigset_t stop;
 	int fd;
 
+	/* A reader of events that goes, or a limit of file size, is no end of the manager. */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN);
 	sigemptyset(&stop);
 	sigaddset(&stop, SIGTERM);
 	sigaddset(&stop, SIGINT);

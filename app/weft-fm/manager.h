@@ -143,6 +143,8 @@ int store_audit(struct store *s, const struct store_change *change);
 json_t *store_history(struct store *s, unsigned int n);
 /* Nodes that are drained: @node is by node of the topology. */
 int store_set_drained(struct store *s, const char *node, bool is_drained);
+/* Why it refused what it refused last, " (PATH: REASON)"; empty if it does not know. */
+const char *store_why(const struct store *s);
 int store_get_drained(struct store *s, const struct weft_topo *t, struct weft_fm_node *node);
 /* All memory that operators asked for, in place of what there was. */
 int store_set_memories(struct store *s, const struct weft_topo *t, const struct memories *all);

@@ -208,9 +208,9 @@ operate_drain(struct manager *m, const struct operate_one *o, const json_t *requ
 	}
 	if (store_set_drained(m->store, want->name, is_drained) != 0) {
 		want->is_drained = before;
-		return operate_refuse("%s: the store did not say that it has it: see what show "
-				      "switch says before it is asked for again",
-			"drain");
+		return operate_refuse("drain: the store did not say that it has it%s: see what "
+				      "show switch says before it is asked for again",
+			store_why(m->store));
 	}
 	snprintf(who, sizeof(who), "uid %u", (unsigned int)o->uid);
 	snprintf(why, sizeof(why), "%s: %s %s", who, is_drained ? "drain" : "undrain", want->name);

@@ -163,10 +163,12 @@ mem_do(struct mem_change *c, unsigned int uid, const char *op)
 	char who[32], why[160], what[64];
 	json_t *answer;
 
-	if (store_set_memories(c->m->store, c->m->topo, c->next) != 0)
-		return operate_refuse("mem %s: the store did not say that it has it: see what "
-				      "show memory says before it is asked for again",
-			op);
+	if (store_set_memories(c->m->store, c->m->topo, c->next) != 0) {
+		snprintf(c->err, sizeof(c->err), "mem %s: the store did not say that it has it%s",
+			op, store_why(c->m->store));
+		return operate_refuse(
+			"%s: see what show memory says before it is asked for again", c->err);
+	}
 	snprintf(who, sizeof(who), "uid %u", uid);
 	snprintf(what, sizeof(what), "mem %s", op);
 	snprintf(why, sizeof(why), "%s: %s %s", who, what, c->name);

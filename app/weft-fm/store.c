@@ -85,6 +85,12 @@ store_history(struct store *s, unsigned int n)
 	return s->kind->history(s, n);
 }
 
+const char *
+store_why(const struct store *s)
+{
+	return s->why;
+}
+
 int
 store_set_drained(struct store *s, const char *node, bool is_drained)
 {

@@ -467,7 +467,7 @@ etcd_open(const char *where, const struct store_cfg *cfg)
 
 	if (s == NULL)
 		cli_fail("out of memory");
-	s->base = (struct store){ &store_etcd, *cfg };
+	s->base = (struct store){ .kind = &store_etcd, .cfg = *cfg };
 	s->etcd = etcd_new(where, cfg->lease_s * 1000 / 4);
 	if (s->etcd == NULL)
 		cli_usage("--store: expected %s, got \"etcd:%s\"", store_etcd.expects, where);

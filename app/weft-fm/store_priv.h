@@ -10,6 +10,7 @@
 struct store {
 	const struct store_kind *kind;
 	struct store_cfg cfg;
+	char why[200]; /* store_why() */
 };
 
 /* Calls are as those of manager.h. */

@@ -40,12 +40,18 @@ sqlite_of(struct store *s)
 	return (struct sqlite_store *)(void *)s;
 }
 
+static const char *
+sqlite_name(const struct sqlite_store *s)
+{
+	return s->path == NULL ? "in memory" : s->path;
+}
+
 static void
 sqlite_exec(struct sqlite_store *s, const char *sql)
 {
 	if (sqlite3_exec(s->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		cli_fail("store: %s: is it a store of weft-fm, on a disk with room?",
-			sqlite3_errmsg(s->db));
+		cli_fail("store %s: %s: is it a store of weft-fm, on a disk with room?",
+			sqlite_name(s), sqlite3_errmsg(s->db));
 }
 
 /* A statement with text values in order; the caller steps and finalizes it. */
@@ -55,7 +61,7 @@ sqlite_prepare(struct sqlite_store *s, const char *sql, const char *a, const cha
 	sqlite3_stmt *q = NULL;
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
-		cli_fail("store: %s", sqlite3_errmsg(s->db));
+		cli_fail("store %s: %s", sqlite_name(s), sqlite3_errmsg(s->db));
 	if (a != NULL)
 		sqlite3_bind_text(q, 1, a, -1, SQLITE_TRANSIENT);
 	if (b != NULL)
@@ -71,7 +77,9 @@ sqlite_run(struct sqlite_store *s, sqlite3_stmt *q)
 	sqlite3_finalize(q);
 	if (rc == SQLITE_DONE || rc == SQLITE_ROW)
 		return 0;
-	cli_warn("store: %s: not written", sqlite3_errmsg(s->db));
+	cli_warn("store %s: %s: not written", sqlite_name(s), sqlite3_errmsg(s->db));
+	snprintf(s->base.why, sizeof(s->base.why), " (%.100s: %.80s)", sqlite_name(s),
+		sqlite3_errmsg(s->db));
 	return -EIO;
 }
 
@@ -91,14 +99,17 @@ static void
 sqlite_check_version(struct sqlite_store *s)
 {
 	sqlite3_stmt *q = sqlite_prepare(s, "PRAGMA user_version", NULL, NULL);
-	const int version = sqlite3_step(q) == SQLITE_ROW ? sqlite3_column_int(q, 0) : -1;
+	const bool is_read = sqlite3_step(q) == SQLITE_ROW;
+	const int version = is_read ? sqlite3_column_int(q, 0) : 0;
 
 	sqlite3_finalize(q);
-	if (version < 0)
-		cli_fail("store: %s: expected a store of weft-fm", sqlite3_errmsg(s->db));
-	if (version > SQLITE_VERSION_OF_SCHEMA)
-		cli_fail("store: expected schema version %d, got %d: use the weft-fm that wrote it",
-			SQLITE_VERSION_OF_SCHEMA, version);
+	if (!is_read)
+		cli_fail("store %s: %s: expected a store of weft-fm", sqlite_name(s),
+			sqlite3_errmsg(s->db));
+	if (version < 0 || version > SQLITE_VERSION_OF_SCHEMA)
+		cli_fail("store %s: expected schema version %d, got %d: use the weft-fm that wrote "
+			 "it",
+			sqlite_name(s), SQLITE_VERSION_OF_SCHEMA, version);
 	if (version < 1)
 		sqlite_exec(s, "BEGIN IMMEDIATE;"
 			       "CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL);"
@@ -146,7 +157,7 @@ sqlite_open(const char *where, const struct store_cfg *cfg)
 
 	if (s == NULL)
 		cli_fail("out of memory");
-	s->base = (struct store){ &store_sqlite, *cfg };
+	s->base = (struct store){ .kind = &store_sqlite, .cfg = *cfg };
 	s->path = where;
 	s->lock = -1;
 	umask(077);
@@ -185,6 +196,8 @@ sqlite_turn(struct store *base)
 	if (stat(s->path, &now) != 0 || now.st_dev != s->file.st_dev ||
 		now.st_ino != s->file.st_ino) {
 		s->is_gone = true;
+		snprintf(s->base.why, sizeof(s->base.why), " (%.100s: it was removed or replaced)",
+			s->path);
 		cli_warn(
 			"store %s: it was removed, or replaced by another file: the fabric is kept "
 			"as it is wanted now, and operators are refused until weft-fm begins "
@@ -213,11 +226,12 @@ sqlite_identity(struct store *base, struct store_identity *id)
 		s, "INSERT OR IGNORE INTO meta (key, value) VALUES ('uuid', ?1)", NULL, NULL);
 	sqlite3_bind_blob(q, 1, id->uuid, 16, SQLITE_TRANSIENT);
 	if (sqlite_run(s, q) != 0)
-		cli_fail(
-			"store: without a UUID in it, components would not know the manager again");
+		cli_fail("store %s: without a UUID in it, components would not know the manager "
+			 "again",
+			sqlite_name(s));
 	q = sqlite_prepare(s, "SELECT value FROM meta WHERE key = 'uuid'", NULL, NULL);
 	if (sqlite3_step(q) != SQLITE_ROW || sqlite3_column_bytes(q, 0) != 16)
-		cli_fail("store: expected a UUID of 16 bytes in it");
+		cli_fail("store %s: expected a UUID of 16 bytes in it", sqlite_name(s));
 	memcpy(id->uuid, sqlite3_column_blob(q, 0), 16);
 	sqlite3_finalize(q);
 	return 0;

@@ -59,6 +59,11 @@ echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
 refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
 
+for version in -1 99; do
+	sqlite3 old.db "PRAGMA user_version = $version; CREATE TABLE meta (key)"
+	refuses "store old.db: expected schema version 2, got $version" "$app/weft-fm" --topology lab.yaml --store sqlite:old.db
+	rm -f old.db*
+done
 # A run folder that no daemon serves.
 mkdir -m 700 nobody
 XDG_RUNTIME_DIR=$work/nobody "$app/weft-fm" --topology lab.yaml --once --timeout 1 >nobody.log 2>nobody.err && die "nobody is managed"
@@ -216,6 +221,17 @@ refuses 'memories x and y: expected names, groups and places of their own' "${fm
 has "DELETE FROM memory_extent; UPDATE memory SET name = 'x' || char(27) WHERE name = 'x'"
 refuses 'a name that is none' "${fm[@]}" --once
 has "DELETE FROM memory"
+# Who reads its events goes, and a store may not grow: the manager stays.
+answers() { ctl fm show fabric >out 2>&1; }
+(ulimit -f $(($(stat -c %s fm.db) / 1024 + 1)) && exec "${fm[@]}" 2>piped.err) > >(head -n 1 >/dev/null) &
+manager=$!
+pids+=("$manager")
+wait_for 5 answers
+for _ in {1..8}; do ctl fm drain "$way" && ctl fm undrain "$way"; done >out 2>drained.err || true
+answers || die "the manager ended with the pipe of its events: $(cat piped.err)"
+grep -qF 'has it (fm.db: ' drained.err || die "a store that may not grow: $(cat drained.err piped.err)"
+kill -TERM "$manager"
+wait "$manager" || die "does not end well without a reader of its events"
 # A store that is removed under the manager: a line, and what only it could keep is refused; routes are still mended.
 "${fm[@]}" >fm.log 2>fm.err &
 manager=$!
@@ -223,7 +239,7 @@ pids+=("$manager")
 says '^converged'
 rm fm.db
 wait_for 5 grep -q 'store fm.db: it was removed' fm.err
-refuses 'the store did not say that it has it' "$app/weftctl" fm undrain "$other"
+refuses 'the store did not say that it has it (fm.db: it was removed' "$app/weftctl" fm undrain "$other"
 order dead "$way"
 says "^lost $way"
 kill -TERM "$manager"
