@@ -271,12 +271,20 @@ draw_losses(struct fake *f, struct weft_rand *rand)
 	f->late = (unsigned int)weft_rand_below(rand, 30);
 }
 
+/* Cases of which each runs a manager for long: a fifth in builds after the first. */
+static unsigned int
+fm_cases(unsigned int n)
+{
+	return weft_test_is_again() ? n / 5 : n;
+}
+
 WEFT_TEST(drawn_fabrics_converge_to_the_true_graph)
 {
+	const unsigned int n = fm_cases(60);
 	struct weft_rand rand;
 
 	weft_test_seed(&rand, __func__);
-	for (unsigned int k = 0; k < 60; k++) {
+	for (unsigned int k = 0; k < n; k++) {
 		struct weft_fm *fm;
 		struct fake f;
 
@@ -297,10 +305,11 @@ WEFT_TEST(drawn_fabrics_converge_to_the_true_graph)
 
 WEFT_TEST(a_manager_killed_anywhere_is_followed_by_another)
 {
+	const unsigned int n_cases = fm_cases(30);
 	struct weft_rand rand;
 
 	weft_test_seed(&rand, __func__);
-	for (unsigned int k = 0; k < 30; k++) {
+	for (unsigned int k = 0; k < n_cases; k++) {
 		struct weft_fm *fm;
 		struct fake f;
 
@@ -415,6 +424,7 @@ check_memory(const struct fake *f, const struct memory *m)
 
 WEFT_TEST(memory_and_rights_follow_what_is_desired)
 {
+	const unsigned int n = fm_cases(60);
 	static struct memory m;
 	struct weft_rand rand;
 	struct weft_fm *fm;
@@ -424,7 +434,7 @@ WEFT_TEST(memory_and_rights_follow_what_is_desired)
 	small(&f, &m);
 	draw_memory(&m, &rand);
 	fm = manager(&f);
-	for (unsigned int k = 0; k < 60; k++) {
+	for (unsigned int k = 0; k < n; k++) {
 		draw_losses(&f, &rand);
 		/* Killed or not, in the middle of the last change. */
 		if (k % 3 == 2) {
@@ -1213,7 +1223,7 @@ WEFT_TEST(equal_links_are_groups)
 
 WEFT_TEST(a_large_fabric_is_found_in_seconds_and_changed_in_few_commands)
 {
-	const unsigned int n = 64, n_gfds = 256, n_hosts = 256;
+	const unsigned int n = 64, n_gfds = weft_test_is_again() ? 64 : 256, n_hosts = n_gfds;
 	struct weft_fm *fm;
 	struct fake f;
 	unsigned int n_changed = 0;

@@ -265,10 +265,11 @@ world_change(struct world *w, struct weft_fm_routes *r, struct weft_rand *rand)
 WEFT_TEST(no_mixed_state_has_a_loop_or_a_circle)
 {
 	unsigned int n_changes = 0, n_drains = 0;
+	const unsigned int n = weft_test_cases(150);
 	struct weft_rand rand;
 
 	weft_test_seed(&rand, __func__);
-	for (unsigned int k = 0; k < 150; k++) {
+	for (unsigned int k = 0; k < n; k++) {
 		struct weft_fm_routes r;
 		struct world w;
 
@@ -293,8 +294,8 @@ WEFT_TEST(no_mixed_state_has_a_loop_or_a_circle)
 		world_free(&w);
 	}
 	print_message("%u changes, %u with a drain, %u groups\n", n_changes, n_drains, n_groups);
-	assert_true(n_groups > 100);
-	assert_true(n_drains < n_changes / 4);
+	/* Few cases say little. */
+	assert_true(weft_test_is_again() || (n_groups > 100 && n_drains < n_changes / 4));
 }
 
 /* Four switches in a ring, each with an end. */
@@ -430,7 +431,7 @@ WEFT_TEST(routes_stay_while_all_is_as_it_was)
 	struct world w;
 
 	weft_rand_seed(&rand, 5);
-	for (unsigned int k = 0; k < 40; k++) {
+	for (unsigned int k = 0; k < weft_test_cases(40); k++) {
 		struct weft_fm_routes r, again;
 
 		world_draw(&w, &rand);
