@@ -55,7 +55,8 @@ struct sim_program {
 	uint64_t gap_ns;
 	uint32_t left; /* operations */
 	uint64_t n_begun;
-	uint64_t lost; /* times that memory was, when it attached */
+	uint64_t lost; /* times that memory was, when it opened it or the node met it since */
+	uint64_t generation; /* of its memory, as the node knew it then; 0: it had not met it */
 	bool is_stale;
 	bool is_done;
 	bool may_uio;
@@ -214,6 +215,26 @@ program_memory_lost(const struct sim *s)
 }
 
 static void
+program_note_lost(struct sim_program *p)
+{
+	const uint64_t lost = program_memory_lost(p->node->sim);
+
+	if (p->lost != lost)
+		program_ledger_lost(&p->ledger);
+	p->lost = lost;
+}
+
+/* What is lost before the node first meets the memory is not told of: nobody there knew it. */
+static void
+program_meet(struct sim_program *p)
+{
+	if (p->client == NULL || p->generation != 0)
+		return;
+	program_note_lost(p);
+	p->generation = weft_node_region_generation(&p->node->node, &p->region[0]);
+}
+
+static void
 program_open(struct sim_program *p)
 {
 	const struct weft_topo *t = p->node->sim->topo;
@@ -240,10 +261,8 @@ program_open(struct sim_program *p)
 		p->open[HANDLES + i].is_uio = true;
 	}
 	p->is_stale = false;
-	if (p->lost != program_memory_lost(p->node->sim)) {
-		p->lost = program_memory_lost(p->node->sim);
-		program_ledger_lost(&p->ledger);
-	}
+	program_note_lost(p);
+	p->generation = weft_node_region_generation(&p->node->node, &p->region[0]);
 }
 
 static void
@@ -588,6 +607,7 @@ program_step(struct sim_program *p)
 
 	if (p->is_done)
 		return;
+	program_meet(p);
 	if (p->state == PROGRAM_AWAY && is_there)
 		program_attach(p);
 	else if (p->state == PROGRAM_LEAVES && weft_node_client_is_gone(p->client))
