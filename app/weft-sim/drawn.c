@@ -124,6 +124,13 @@ drawn_may_poison(const struct sim *s)
 	for (uint16_t i = 0; i < s->topo->n_gfds; i++)
 		if (s->topo->node[s->topo->gfd[i]].late_poison > 0)
 			return true;
+	/* What a host offers is lost with it. */
+	for (uint16_t i = 0; s->sc.mode == WEFT_MODE_CXL && i < s->topo->n_hosts; i++) {
+		const uint16_t h = s->topo->host[i];
+
+		if (s->topo->node[h].n_windows != 0 && s->node[h].node.cfg.run > 1)
+			return true;
+	}
 	return false;
 }
 
