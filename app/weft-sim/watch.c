@@ -74,12 +74,14 @@ watch_dropped(void *world, const struct weft_node *n, enum weft_verdict why)
 	/* A translation that takes too long is asked for again, and both answers come. */
 	if (why == WEFT_DROP_NO_TAG && n->topo->translates)
 		return;
-	/* Where sessions end: what no link takes, and what comes too late. */
+	/*
+	 * Where sessions end: what no link takes, and what comes too late; by UIO also the rest of
+	 * an answer whose first part was lost, and an answer to an earlier life that meets another
+	 * request, as tags are few.
+	 */
 	if (node->sim->sc.load.timeout_ms != 0 &&
-		(why == WEFT_DROP_PORT_DOWN || why == WEFT_DROP_NO_TAG))
-		return;
-	/* Tags of UIO are few: an answer to an earlier life may meet another request of its own. */
-	if (why == WEFT_DROP_BAD_OPCODE && drawn_is_excused(node))
+		(why == WEFT_DROP_PORT_DOWN || why == WEFT_DROP_NO_TAG ||
+			(why == WEFT_DROP_BAD_OPCODE && n->topo->kind != WEFT_TOPO_GFD)))
 		return;
 	for (uint32_t i = 0; i < node->n_ends; i++)
 		if (replay_excuses(&node->end[i]))
