@@ -80,6 +80,18 @@ hosts_may_begin(const struct weft_fm *fm, const struct fm_component *c)
 	return true;
 }
 
+/* Memory of the intent, as a host is told of it. */
+static struct weft_cci_host_extent
+hosts_extent(const struct weft_fm *fm, const struct weft_fm_extent *x)
+{
+	return (struct weft_cci_host_extent){
+		.pid = fm_known_pid(fm, &fm->component[x->path]),
+		.grp = (uint8_t)x->group,
+		.dpa = x->dpa,
+		.len = x->len,
+	};
+}
+
 /* Whether the GFD gives it to the host now. */
 static bool
 hosts_is_open(const struct weft_fm *fm, const struct weft_fm_extent *x, uint16_t pid)
@@ -99,13 +111,8 @@ weft_fm_host_way(const struct weft_fm *fm, uint32_t path, const struct weft_fm_e
 
 	if (c == NULL || x->path >= fm->cfg.n_paths || !fm_is_usable(c) || c->host == NULL)
 		return WEFT_FM_WAY_THERE;
-	way = fm_way(fm, c->want_pid, fm_known_pid(fm, &fm->component[x->path]));
-	e = (struct weft_cci_host_extent){
-		.pid = fm_known_pid(fm, &fm->component[x->path]),
-		.grp = (uint8_t)x->group,
-		.dpa = x->dpa,
-		.len = x->len,
-	};
+	e = hosts_extent(fm, x);
+	way = fm_way(fm, c->want_pid, e.pid);
 	if (way == WEFT_FM_WAY_THERE && (!c->host->is_told || !hosts_has(&c->host->told, &e)))
 		return WEFT_FM_WAY_COMES;
 	return way;
@@ -129,12 +136,7 @@ hosts_want(const struct weft_fm *fm, const struct fm_component *c, struct fm_mem
 
 		for (uint32_t k = 0; r->pid == c->want_pid && k < fm->intent->n_extents; k++) {
 			const struct weft_fm_extent *x = &fm->intent->extent[k];
-			const struct weft_cci_host_extent e = {
-				.pid = fm_known_pid(fm, &fm->component[x->path]),
-				.grp = (uint8_t)x->group,
-				.dpa = x->dpa,
-				.len = x->len,
-			};
+			const struct weft_cci_host_extent e = hosts_extent(fm, x);
 
 			/* Of memory without a PID a host can make nothing. */
 			if (x->path != r->path || (r->groups >> x->group & 1) == 0 ||
