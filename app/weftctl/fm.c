@@ -201,14 +201,15 @@ fm_refused(const struct ctl *c, json_t *answer, json_t *result)
 static json_t *
 fm_ask(const struct ctl *c, json_t *request)
 {
-	char *text = request == NULL ? NULL : json_dumps(request, JSON_COMPACT);
-	const int fd = request == NULL ? -1 : fm_connect(c);
 	json_t *answer = NULL, *result;
-	char *line = NULL;
+	char *text, *line = NULL;
 	bool has_gone;
+	int fd;
 
 	if (request == NULL)
 		cli_usage("%s: expected names in UTF-8, got other bytes", c->verb);
+	text = json_dumps(request, JSON_COMPACT);
+	fd = fm_connect(c);
 	json_decref(request);
 	if (text == NULL)
 		ctl_fail(c, "out of memory");
