@@ -306,6 +306,8 @@ weft_link_deadline(const struct weft_link *e)
 		t = weft_llr_room(e->llr) == 0 ? at
 		                               : link_ide_deadline(e->ide, link_epoch_delay_ns(e));
 		at = t < at ? t : at;
+		t = link_check_ns(e);
+		at = t < at ? t : at;
 	}
 	if (e->flit_open || (e->more_data && weft_llr_room(e->llr) != 0))
 		return 0;

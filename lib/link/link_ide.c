@@ -10,6 +10,8 @@
 
 #include "weft_base.h"
 
+#define CHECK_DOUBLED_MAX 10 /* of 200 ms, the pause of an end that stays idle becomes 205 s */
+
 static bool
 link_ide_make_key(const struct weft_link_ide *cfg, const struct weft_session_transcript *deal,
 	bool from_initiator, uint64_t generation, uint8_t *key)
@@ -208,6 +210,7 @@ link_ide_seal(struct link_ide *s, uint8_t *flit)
 		s->unsealed = flit;
 	weft_ide_pace_flit(&s->pace);
 	s->n_poison = 0;
+	s->n_checks = 0;
 	s->is_open = s->is_fresh = true;
 	if (++s->key_flits >= s->cfg.rekey_flits)
 		s->rekey_due = true;
@@ -259,6 +262,19 @@ link_ide_must_close(struct link_ide *s, uint64_t now_ns, uint64_t delay_ns)
 	/* In containment the other end has nothing of the epoch before its MAC. */
 	return s->is_open && (s->deal.initiator.ide_mode == WEFT_IDE_CONTAINMENT ||
 				     now_ns >= s->sealed_ns + delay_ns);
+}
+
+/* RETRY-30 */
+uint64_t
+link_ide_check_ns(const struct link_ide *s, uint64_t idle_ns)
+{
+	return s->sealed == 0 || s->is_open ? UINT64_MAX : s->sealed_ns + (idle_ns << s->n_checks);
+}
+
+void
+link_ide_checks(struct link_ide *s, uint8_t n_checks)
+{
+	s->n_checks = n_checks < CHECK_DOUBLED_MAX ? n_checks : CHECK_DOUBLED_MAX;
 }
 
 uint64_t

@@ -63,6 +63,7 @@ struct link_ide {
 	uint8_t *unsealed; /* flits back to back in the replay buffer that link_ide_flush() seals */
 	unsigned int n_unsealed;
 	uint64_t sealed; /* flits, in this session */
+	uint8_t n_checks; /* epochs without messages sealed last, as long as their pause doubles */
 	uint8_t n_poison; /* Poison in front of the next flit that is sealed */
 	bool is_open; /* an epoch may be unfinished, or its MAC unsent */
 	bool is_fresh; /* sealed since `sealed_ns` */
@@ -117,7 +118,18 @@ enum weft_ide_close link_ide_close(struct link_ide *s, uint8_t *flit);
 /* Whether the open epoch should be ended by now. @p delay_ns how long skid may leave it open. */
 bool link_ide_must_close(struct link_ide *s, uint64_t now_ns, uint64_t delay_ns);
 
-/* When that, or a key change by time, is due. */
+/*
+ * When an epoch without messages is due, if all that was sent is acknowledged: @p idle_ns behind
+ * the last flit that was sealed, doubled with each such epoch. An old flit that was played back may
+ * have been taken for that one; the Ack does not tell, and the MAC that does comes with the next
+ * flit only.
+ */
+uint64_t link_ide_check_ns(const struct link_ide *s, uint64_t idle_ns);
+
+/* The flit sealed last was the @p n_checks-th in a row of such epochs. */
+void link_ide_checks(struct link_ide *s, uint8_t n_checks);
+
+/* When link_ide_must_close() says so, or a key change by time is due. */
 uint64_t link_ide_deadline(const struct link_ide *s, uint64_t delay_ns);
 
 /*

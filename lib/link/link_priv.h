@@ -79,6 +79,18 @@ link_epoch_delay_ns(const struct weft_link *e)
 }
 
 /*
+ * When an idle sender has the other end compare what it took, by an epoch without messages. With
+ * flits out there is no need, as their Acks come first.
+ */
+static inline uint64_t
+link_check_ns(const struct weft_link *e)
+{
+	return e->flit_open || e->more_data || weft_llr_unacked(e->llr) != 0
+	               ? UINT64_MAX
+	               : link_ide_check_ns(e->ide, e->cfg.llr.timeout_max_ns);
+}
+
+/*
  * How long credits wait for a flit with messages to ride on. Nobody is held up by it: where they
  * are many they do not wait, and the other end has the rest of the room.
  */

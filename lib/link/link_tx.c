@@ -301,12 +301,27 @@ link_close_epoch(struct weft_link *e)
 	return true;
 }
 
+/* RETRY-30 */
+static void
+link_check(struct weft_link *e)
+{
+	const uint8_t n_checks = e->ide->n_checks;
+
+	if (!link_begin_flit(e))
+		return;
+	link_commit_flit(e);
+	link_ide_checks(e->ide, (uint8_t)(n_checks + 1));
+	e->count[WEFT_LINK_N_IDE_CHECKS]++;
+}
+
 /* Epochs end with the traffic; keys change between epochs. */
 static void
 link_complete_ide(struct weft_link *e, uint64_t now_ns)
 {
 	uint8_t *flit;
 
+	if (now_ns >= link_check_ns(e))
+		link_check(e);
 	if (e->more_data || !link_ide_must_close(e->ide, now_ns, link_epoch_delay_ns(e)) ||
 		!link_close_epoch(e) || !e->ide->rekey_due)
 		return;
