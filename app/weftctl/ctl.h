@@ -55,6 +55,13 @@ struct ctl_inject_options {
 	double share; /* of reads; 0: none */
 };
 
+struct ctl_bench_options {
+	uint32_t depth;
+	enum ctl_bench_op op;
+	bool is_ways;
+	bool is_uio;
+};
+
 struct ctl_options {
 	const char *node;
 	const char *socket;
@@ -63,9 +70,8 @@ struct ctl_options {
 	const char *hex;
 	uint64_t size; /* bytes of an operation, or of memory */
 	const char *size_text; /* as it was given; NULL: it was not */
-	uint32_t bench_depth;
 	double seconds; /* 0: not given */
-	enum ctl_bench_op bench_op;
+	struct ctl_bench_options bench;
 	uint32_t daemon; /* number of its process; 0: all */
 	uint32_t cci_claim; /* PID; 0: no */
 	const char *host; /* PID, or names: NULL: none */
@@ -84,7 +90,6 @@ struct ctl_options {
 	bool follows;
 	bool is_json;
 	bool is_forced;
-	bool is_ways;
 	bool is_plan;
 };
 

@@ -50,7 +50,7 @@ bench_prepare(struct bench *b)
 
 		b->offset[slot] = weft_rand_below(&b->rand, b->r.size / o->size) * o->size;
 		b->op[b->n_op++] = (struct weft_op){
-			.kind = o->bench_op == CTL_BENCH_READ ? WEFT_OP_READ : WEFT_OP_WRITE,
+			.kind = o->bench.op == CTL_BENCH_READ ? WEFT_OP_READ : WEFT_OP_WRITE,
 			.region = b->r.r,
 			.off = b->offset[slot],
 			.buf = b->data + slot * o->size,
@@ -122,10 +122,11 @@ bench_json(const struct bench *b, const char *op)
 	const struct weft_latency *l = &b->latency;
 	const double rate = (double)b->done / b->seconds;
 
-	return json_pack("{s:s, s:s, s:s, s:I, s:I, s:f, s:I, s:f, s:f, s:{s:I, s:I, s:I, s:I}}",
-		"node", weft_node(b->c->w), "region", b->r.name, "op", op, "size",
-		(json_int_t)o->size, "depth", (json_int_t)o->bench_depth, "seconds", b->seconds,
-		"ops", (json_int_t)b->done, "ops_per_s", rate, "bytes_per_s",
+	return json_pack(
+		"{s:s, s:s, s:s, s:b, s:I, s:I, s:f, s:I, s:f, s:f, s:{s:I, s:I, s:I, s:I}}",
+		"node", weft_node(b->c->w), "region", b->r.name, "op", op, "uio", o->bench.is_uio,
+		"size", (json_int_t)o->size, "depth", (json_int_t)o->bench.depth, "seconds",
+		b->seconds, "ops", (json_int_t)b->done, "ops_per_s", rate, "bytes_per_s",
 		rate * (double)o->size, "latency_ns", "p50",
 		(json_int_t)weft_latency_quantile(l, 5000), "p99",
 		(json_int_t)weft_latency_quantile(l, 9900), "p99_9",
@@ -140,7 +141,7 @@ bench_text(const struct bench *b, const char *op)
 	const double rate = (double)b->done / b->seconds;
 
 	printf("%s %s: %" PRIu64 " bytes, depth %" PRIu32 ", %.2f s\n", op, b->r.name, o->size,
-		o->bench_depth, b->seconds);
+		o->bench.depth, b->seconds);
 	printf("  rate     %.0f ops/s, %.1f MiB/s\n", rate, rate * (double)o->size / 1048576.0);
 	printf("  latency  p50 %.1f us, p99 %.1f us, p99.9 %.1f us, max %.1f us\n",
 		(double)weft_latency_quantile(l, 5000) / 1e3,
@@ -152,12 +153,12 @@ int
 mem_bench(struct ctl *c)
 {
 	static struct bench b;
-	const bool writes = c->opt.bench_op == CTL_BENCH_WRITE;
+	const bool writes = c->opt.bench.op == CTL_BENCH_WRITE;
 	const char *op = writes ? "write" : "read";
 	struct weft_attach_opts room;
 
 	b.c = c;
-	if (c->opt.is_ways)
+	if (c->opt.bench.is_ways)
 		return mem_ways(c);
 	if (c->opt.size_text == NULL)
 		c->opt.size = MEM_BENCH_SIZE;
@@ -166,18 +167,20 @@ mem_bench(struct ctl *c)
 	if (writes && !c->opt.is_forced)
 		cli_usage("%s --op write overwrites %s: give --force if it may", c->verb,
 			c->operand[0]);
-	room = reach_room(c->opt.bench_depth, c->opt.size);
+	room = reach_room(c->opt.bench.depth, c->opt.size);
 	ctl_attach(c, &room);
-	ctl_open(c, c->operand[0], writes ? WEFT_WRITE : WEFT_READ, &b.r);
+	ctl_open(c, c->operand[0],
+		(int)((writes ? WEFT_WRITE : WEFT_READ) | (c->opt.bench.is_uio ? WEFT_UIO : 0)),
+		&b.r);
 	ctl_judge_range(c, &b.r, 0, c->opt.size);
-	b.data = calloc(c->opt.bench_depth, c->opt.size);
+	b.data = calloc(c->opt.bench.depth, c->opt.size);
 	if (b.data == NULL)
 		ctl_fail(
-			c, "%s: no memory for %" PRIu32 " operations", c->verb, c->opt.bench_depth);
+			c, "%s: no memory for %" PRIu32 " operations", c->verb, c->opt.bench.depth);
 	weft_rand_seed(&b.rand, reach_now_ns());
-	for (uint32_t slot = 0; slot < c->opt.bench_depth; slot++)
+	for (uint32_t slot = 0; slot < c->opt.bench.depth; slot++)
 		b.free[b.n_free++] = slot;
-	weft_rand_fill(&b.rand, b.data, c->opt.bench_depth * c->opt.size);
+	weft_rand_fill(&b.rand, b.data, c->opt.bench.depth * c->opt.size);
 	bench_run(&b);
 	if (c->opt.is_json)
 		ctl_print_json(c, bench_json(&b, op));

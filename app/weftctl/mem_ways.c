@@ -314,7 +314,7 @@ mem_ways(struct ctl *c)
 	y.c = c;
 	y.seconds = ctl_bench_seconds(c) * SHARE;
 	ctl_attach(c, NULL);
-	ctl_open(c, c->operand[0], WEFT_READ, &y.r);
+	ctl_open(c, c->operand[0], (int)(WEFT_READ | (c->opt.bench.is_uio ? WEFT_UIO : 0)), &y.r);
 	ctl_judge_range(c, &y.r, 0, BLOCK);
 	weft_rand_seed(&y.rand, reach_now_ns());
 	ways_pingpong(&y, pipe_one, PINGPONG_PIPE);

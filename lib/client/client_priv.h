@@ -18,6 +18,7 @@
 #define CLIENT_TEXT 512 /* bytes of a line for people, with its end */
 #define CLIENT_PATH 108 /* what the kernel takes for a socket, with its end */
 #define CLIENT_SLOT 64 /* bytes of the data area that each entry has for its own */
+#define CLIENT_UIO_ALIGN 4u /* of places and lengths by UIO */
 #define CLIENT_PIECE (UINT64_C(16) << 10) /* of a long blocking call, at most */
 #define CLIENT_TIMEOUT_S 5 /* for an answer over the socket */
 #define CLIENT_NS_PER_S INT64_C(1000000000)

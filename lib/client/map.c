@@ -289,6 +289,12 @@ map_judge(const struct weft_region *r, uint64_t off, size_t n, int flags)
 			"map of \"%s\" of %zu bytes at offset 0x%llx: expected 1 byte or more, "
 			"within its 0x%llx bytes",
 			r->name, n, (unsigned long long)off, (unsigned long long)r->size);
+	if (r->is_uio && n % CLIENT_UIO_ALIGN != 0)
+		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
+			"map of \"%s\" of %zu bytes: expected a multiple of %u, as it was opened "
+			"with "
+			"WEFT_UIO",
+			r->name, n, CLIENT_UIO_ALIGN);
 	if ((flags & ~(int)(WEFT_READ | WEFT_WRITE)) != 0 ||
 		(flags != 0 && (flags & (int)WEFT_READ) == 0))
 		return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,

@@ -47,7 +47,7 @@ map_open_region(struct mapper *k, struct map_job *j)
 	mine = calloc(1, sizeof(*mine));
 	if (mine == NULL)
 		return weft_errorf(j->err, CLIENT_TEXT, -ENOMEM, "no memory to map");
-	rc = weft_open(k->w, r->name, (int)r->rights, &mine->r);
+	rc = weft_open(k->w, r->name, (int)(r->rights | (r->is_uio ? WEFT_UIO : 0)), &mine->r);
 	if (rc != 0) {
 		free(mine);
 		return weft_errorf(j->err, CLIENT_TEXT, rc, "map: %s", weft_error(k->w));

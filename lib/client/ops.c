@@ -10,8 +10,6 @@
 
 #include <unistd.h>
 
-#define OP_UIO_ALIGN 4 /* of places and lengths by UIO */
-
 static uint32_t
 op_pages(size_t n)
 {
@@ -23,7 +21,7 @@ client_op_check(const struct weft_region *r, int kind, uint64_t off, size_t n)
 {
 	if (off > r->size || n > r->size - off)
 		return -EINVAL;
-	if (r->is_uio && (off | n) % OP_UIO_ALIGN != 0)
+	if (r->is_uio && (off | n) % CLIENT_UIO_ALIGN != 0)
 		return -EINVAL;
 	return (r->rights & (kind == WEFT_OP_READ ? WEFT_READ : WEFT_WRITE)) != 0 ? 0 : -EACCES;
 }
@@ -91,11 +89,11 @@ client_op_refuse(struct weft *w, const struct weft_op *op, int rc)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s in \"%s\": it was not opened for that: open it with WEFT_%s", what,
 			r->name, op->kind == WEFT_OP_READ ? "READ" : "WRITE");
-	if (r->is_uio && op_has_data(op) && (op->off | op->n) % OP_UIO_ALIGN != 0)
+	if (r->is_uio && op_has_data(op) && (op->off | op->n) % CLIENT_UIO_ALIGN != 0)
 		return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 			"%s in \"%s\" of %zu bytes at offset 0x%llx: expected multiples of %d, "
 			"as it was opened with WEFT_UIO",
-			what, r->name, op->n, (unsigned long long)op->off, OP_UIO_ALIGN);
+			what, r->name, op->n, (unsigned long long)op->off, CLIENT_UIO_ALIGN);
 	return weft_errorf(client_error(w), CLIENT_TEXT, rc,
 		"%s in \"%s\" of %zu bytes at offset 0x%llx: expected 1 byte or more, within its "
 		"0x%llx bytes",

@@ -119,7 +119,7 @@ int weft_regions(struct weft *w, struct weft_region_info *list, int n);
  *                hexadecimal (0x), and end in K, M, G or T
  * @param flags   WEFT_READ, WEFT_WRITE: what it is for; with WEFT_UIO its reads and writes go as
  *                requests of UIO, of up to 256 bytes each: offsets and lengths are then multiples
- *                of 4, and an error is told of the request's first byte. Maps go by CXL.mem
+ *                of 4, and an error is told of the request's first byte
  * @param r       receives it on 0
  * @return 0; -ENOENT: no such region; -EACCES: no right to it; -EINVAL: flags, or what follows the
  *         name; -ERANGE: not within the region; -EOPNOTSUPP: the host has no UIO; -EMFILE: 64 are

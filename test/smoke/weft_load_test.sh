@@ -96,6 +96,8 @@ for mode in rxl cxl; do
 		holds "$mode: UIO, $op" 'o["kind"] == "uio" and o["ops"] == 1000 and o["read_back"] and
 			o["mismatches"] == o["lost"] == o["failed"] == 0 and o["verified"] == 64 * o["read"]["ops"] + 2 ** 21 // 64'
 	done
+	ctl bench "$striped" --uio --size 4K --depth 4 --seconds 0.1 --json >out || die "$mode: bench by UIO"
+	holds "$mode: bench by UIO" 'o["uio"] and o["ops"] > 0'
 	load --region g0:0+512K --op mix --verify --ops 2000 --json - >beside &
 	pid=$!
 	run "$mode: UIO of few bytes" --kind uio --region g0:0x80004+512 --op mix --size 12 --ops 2000

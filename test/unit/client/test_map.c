@@ -979,6 +979,32 @@ WEFT_TEST(what_may_only_be_read_is_mapped_so)
 	rig_end(&g);
 }
 
+/* A map goes the way that its region was opened for; both of one attachment see the same memory. */
+WEFT_TEST(a_map_goes_by_uio_where_its_region_does)
+{
+	struct rig g = { .f.has_uio = true };
+	struct weft_region *uio;
+	uint8_t *p, was;
+	uint32_t done;
+	void *q;
+
+	rig_begin(&g, 0, 10, 16);
+	assert_int_equal(weft_open(g.w, "g0", TEST_RW | (int)WEFT_UIO, &uio), 0);
+	p = rig_map(uio, test_page, test_page + 100, 0);
+	done = g.f.n_ops;
+	was = g.memory[test_page + 5];
+	assert_memory_equal(p, g.memory + test_page, test_page + 100);
+	p[5] = (uint8_t)~was;
+	assert_int_equal(weft_unmap(p), 0);
+	assert_int_equal(g.memory[test_page + 5], (uint8_t)~was);
+	assert_int_equal(weft_map(uio, 0, 102, 0, &q), -EINVAL);
+	assert_non_null(strstr(weft_error(g.w), "expected a multiple of 4"));
+	rig_end(&g);
+	assert_true(g.f.n_ops > done);
+	assert_int_equal(g.f.n_uio[0] + g.f.n_uio[1], g.f.n_ops - done);
+	assert_int_equal(g.f.n_uio[1], 1);
+}
+
 WEFT_TEST(the_last_page_may_be_a_part)
 {
 	struct rig g = { 0 };
