@@ -310,45 +310,6 @@ ide_pass_flits_vaes512(const struct ide_pass_key *key, struct ide_pass *pass, ui
 
 /* --- an epoch's end --- */
 
-/* Ciphertext of the PCRC, as a block with its bytes reversed. */
-static inline __m128i
-pass_pcrc_block(const struct ide_pass *pass)
-{
-	uint32_t next;
-
-	memcpy(&next, pass->next, sizeof(next));
-	next ^= ~pass->crc;
-	return _mm_set_epi64x((long long)((uint64_t)__builtin_bswap32(next) << 32), 0);
-}
-
-/* AAD of up to two words is taken as it is, more is folded before. */
-#define AAD_WORDS_DIRECT 2
-
-/* The power of H that the AAD is multiplied with, before @p blocks of text and one of lengths. */
-static inline uint32_t
-pass_far_exponent(uint32_t blocks, unsigned int aad_words)
-{
-	return blocks + (aad_words <= AAD_WORDS_DIRECT ? 2 : 1);
-}
-
-static inline __m128i
-pass_far_power(struct ide_pass_key *key, uint32_t exponent)
-{
-	const __m128i h = pass_load(key->power[IDE_PASS_POWER(1)]);
-	__m128i p = h;
-
-	if (key->far_exponent[exponent % 2] == exponent)
-		return pass_load(key->far[exponent % 2]);
-	for (int bit = 30 - __builtin_clz(exponent); bit >= 0; bit--) {
-		p = pass_multiply(p, p);
-		if ((exponent >> bit & 1) != 0)
-			p = pass_multiply(p, h);
-	}
-	_mm_store_si128((__m128i *)key->far[exponent % 2], p);
-	key->far_exponent[exponent % 2] = exponent;
-	return p;
-}
-
 /* 16 words of AAD from 16 * @p v on, those within @p mask, times their powers of H. */
 static inline void
 pass_sum_add_aad(struct sum512 *sum, const struct ide_pass_key *key, const uint8_t *aad,
@@ -438,21 +399,6 @@ ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, cons
 				 key, _mm_shuffle_epi8(pass_counter_block(pass->counter, 1), rev));
 	_mm_storeu_si128(
 		(__m128i *)tag, _mm_xor_si128(mask, _mm_shuffle_epi8(pass_sum_reduce(&sum), rev)));
-}
-
-/* H times 1/x: a shift, and the polynomial for the bit that falls out. */
-static __m128i
-pass_hash_key(const struct ide_pass_key *key)
-{
-	const __m128i h =
-		_mm_shuffle_epi8(pass_encrypt_block(key, _mm_setzero_si128()), pass_load(reverse));
-	const uint64_t lo = (uint64_t)_mm_cvtsi128_si64(h);
-	const uint64_t hi = (uint64_t)_mm_extract_epi64(h, 1);
-	const uint64_t out = -(hi >> 63);
-
-	return _mm_set_epi64x(
-		(long long)((hi << 1 | lo >> 63) ^ (out & UINT64_C(0xC200000000000000))),
-		(long long)(lo << 1 ^ (out & 1)));
 }
 
 void

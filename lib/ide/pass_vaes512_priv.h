@@ -2,18 +2,14 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the pass with 512 bits is made of: sums of GHASH products, AES of single blocks and of
- * lanes, the hash of vectors that go together, PCRC on the integer units and folded.
+ * What the pass with 512 bits is made of: sums of GHASH products, AES of lanes, the hash of vectors
+ * that go together, PCRC on the integer units and folded.
  */
 #ifndef PASS_VAES512_PRIV_H
 #define PASS_VAES512_PRIV_H
 
+#include "pass_block_priv.h"
 #include "pass_crc.h"
-#include "pass_priv.h"
-
-#include <immintrin.h>
-
-static const uint8_t reverse[16] = { 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0 };
 
 /* --- GHASH --- */
 
@@ -62,45 +58,12 @@ pass_sum_reduce(const struct sum512 *s)
 		pass_xor3(s->hi, pass_swap_halves(mid), _mm512_clmulepi64_epi128(mid, poly, 0x00)));
 }
 
-static inline __m128i
-pass_multiply(__m128i a, __m128i b)
-{
-	struct sum512 s = { _mm512_setzero_si512(), _mm512_setzero_si512(),
-		_mm512_setzero_si512() };
-
-	pass_sum_add(&s, _mm512_zextsi128_si512(a), _mm512_zextsi128_si512(b));
-	return pass_sum_reduce(&s);
-}
-
 /* --- AES --- */
-
-static inline __m128i
-pass_load(const uint8_t *p)
-{
-	return _mm_loadu_si128((const __m128i *)p);
-}
 
 static inline __m512i
 pass_load_everywhere(const uint8_t *p)
 {
 	return _mm512_broadcast_i32x4(pass_load(p));
-}
-
-static inline __m128i
-pass_encrypt_block(const struct ide_pass_key *key, __m128i b)
-{
-	b = _mm_xor_si128(b, pass_load(key->round[0]));
-	for (unsigned int r = 1; r < IDE_PASS_ROUNDS; r++)
-		b = _mm_aesenc_si128(b, pass_load(key->round[r]));
-	return _mm_aesenclast_si128(b, pass_load(key->round[IDE_PASS_ROUNDS]));
-}
-
-/* Counter block @p n of the epoch, bytes reversed: IV (wire-formats.md section 5), then n. */
-static inline __m128i
-pass_counter_block(uint64_t counter, uint32_t n)
-{
-	return _mm_set_epi64x(
-		(long long)(UINT64_C(1) << 63 | counter >> 32), (long long)(counter << 32 | n));
 }
 
 /*
