@@ -79,12 +79,13 @@ gcm_open_path(const struct gcm_path *path)
 static void
 gcm_find_pass(struct weft_ide_lib *lib, uint32_t features)
 {
+	const bool has_aes = (lib->mgr->features & IMB_FEATURE_AESNI) != 0;
 	const bool has_vaes = (lib->mgr->features & IMB_FEATURE_VAES) != 0;
 
 	for (unsigned int i = 0; i < ide_pass_n_kernels; i++) {
 		lib->pass = &ide_pass_kernels[i];
 		if (weft_kernel_usable(&lib->pass->k, features) &&
-			(has_vaes || !lib->pass->needs_vaes) && ide_pass_agrees(lib))
+			(lib->pass->needs_vaes ? has_vaes : has_aes) && ide_pass_agrees(lib))
 			return;
 	}
 	lib->pass = NULL;

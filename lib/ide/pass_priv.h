@@ -116,4 +116,13 @@ void ide_pass_pairs_vaes512(const struct ide_pass_key *key, struct ide_pass *pas
 void ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, const uint8_t *aad,
 	unsigned int aad_len, bool pcrc, uint8_t *tag);
 
+void ide_pass_key_aesni(
+	struct ide_pass_key *key, const uint8_t *schedule, unsigned int flits, bool pcrc);
+void ide_pass_flits_aesni(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, unsigned int way);
+void ide_pass_pairs_aesni(const struct ide_pass_key *key, struct ide_pass *pass, uint8_t *flit,
+	unsigned int n, unsigned int way);
+void ide_pass_tag_aesni(struct ide_pass_key *key, const struct ide_pass *pass, const uint8_t *aad,
+	unsigned int aad_len, bool pcrc, uint8_t *tag);
+
 #endif /* WEFT_IDE_PASS_PRIV_H */
