@@ -159,6 +159,8 @@ sim_parse_options(struct sim_opt *o, int argc, char **argv)
 	if (o->seconds != 0 && cli_given(&program, given, SEEDS))
 		cli_usage("--seeds and --%s: expected one of them",
 			o->hours != 0 ? "hours" : "minutes");
+	if (o->manager.nodes != 0 && manager_is_off(o))
+		cli_usage("--manager-nodes: expected fabrics with a manager, got --manager never");
 	if (o->calm || o->pace)
 		cli_no_effect(&program, given, FAULTS,
 			o->calm ? "with --calm, which has no faults"

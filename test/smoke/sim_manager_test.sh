@@ -11,4 +11,5 @@ sim --seed 3 --manager only --calm --manager-nodes 200 --json f.json || die "200
 same "faults of a calm one" "0 1" "$(j f 'str(o["managers"]["faults"]) + " " + str(o["managers"]["managers"])')"
 sim --seed 3 --seeds 3 --manager never --json f.json
 same "no manager" "0" "$(j f 'o["managers"]["fabrics"]')"
+misused '--manager-nodes: expected fabrics with a manager' "$app/weft-sim" --manager never --manager-nodes 100
 echo "managers make fabrics work"

@@ -22,6 +22,12 @@ const char *const manager_words[] = { "some", "never", "always", "only", NULL };
 enum { DRAW_SOME_SEEDS, DRAW_NEVER, DRAW_ALWAYS, DRAW_ONLY };
 
 bool
+manager_is_off(const struct sim_opt *o)
+{
+	return o->manager.which == DRAW_NEVER;
+}
+
+bool
 manager_is_alone(const struct sim_opt *o)
 {
 	return o->manager.which == DRAW_ONLY;

@@ -16,6 +16,9 @@ extern const char *const manager_words[];
 /** Whether a seed has such a fabric. */
 bool manager_is_wanted(const struct sim_opt *o, uint64_t seed);
 
+/** Whether no seed has one. */
+bool manager_is_off(const struct sim_opt *o);
+
 /** Whether it has nothing else. */
 bool manager_is_alone(const struct sim_opt *o);
 
