@@ -404,5 +404,8 @@ main(int argc, char **argv)
 	intent_free(&m.intent);
 	weft_topo_free(m.topo);
 	close(signals);
-	return o.once && !is_done ? EXIT_FAILURE : EXIT_SUCCESS;
+	/* Whoever reads the events of one that stays may go. */
+	if (!o.once)
+		return EXIT_SUCCESS;
+	cli_exit(is_done ? EXIT_SUCCESS : EXIT_FAILURE);
 }
