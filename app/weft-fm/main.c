@@ -29,6 +29,8 @@
 #define MAIN_MS UINT64_C(1000000)
 #define MAIN_CONNECT_NS (200 * MAIN_MS)
 
+#define MAIN_LEASE 1u /* tag of the option */
+
 struct main_options {
 	const char *topology;
 	const char *store;
@@ -58,7 +60,7 @@ static const struct cli_option options[] = {
 		"with etcd: the other manager takes over when the one that leads was silent so "
 		"long, "
 		"1 to 60",
-		CLI_NUMBER(lease_s, 1, 60) },
+		CLI_NUMBER(lease_s, 1, 60), .tags = MAIN_LEASE },
 	{ CLI_SECTION("Run") },
 	{ "once", NULL, NULL, "end when the fabric is as it is to be", CLI_FLAG(once) },
 	{ "timeout", "S", "30", "with --once: give up after so long, 0.1 to 3600",
@@ -372,6 +374,20 @@ main_report(const struct manager *m, const char *path)
 		cli_fail("--json %s: %s", path, weft_file_error(rc));
 }
 
+static void
+main_parse(struct main_options *o, int argc, char **argv)
+{
+	const uint64_t given = cli_parse(&program, o, argc, argv);
+
+	cli_options_only(argc, argv);
+	if (o->topology == NULL)
+		cli_usage("expected --topology FILE");
+	if (cli_given(&program, given, MAIN_LEASE) &&
+		(o->store == NULL || strncmp(o->store, "etcd:", 5) != 0))
+		cli_usage("--lease: expected a store of etcd beside it, got %s",
+			o->store == NULL ? "none" : o->store);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -381,10 +397,7 @@ main(int argc, char **argv)
 	int signals, rc;
 	bool is_done;
 
-	cli_parse(&program, &o, argc, argv);
-	cli_options_only(argc, argv);
-	if (o.topology == NULL)
-		cli_usage("expected --topology FILE");
+	main_parse(&o, argc, argv);
 	json_check(o.json);
 	rc = weft_attach_rundir(folder, sizeof(folder), true);
 	if (rc != 0)

@@ -54,6 +54,8 @@ grep -q ready answers || die "components do not begin"
 fm=("$app/weft-fm" --topology lab.yaml --store sqlite:fm.db)
 misused 'expected --topology' "$app/weft-fm"
 misused 'expected sqlite:PATH' "$app/weft-fm" --topology lab.yaml --store nonesuch:x
+misused '--lease: expected a store of etcd beside it, got none' "$app/weft-fm" --topology lab.yaml --lease 5
+misused '--lease: expected a store of etcd beside it, got sqlite:fm.db' "${fm[@]}" --lease 2
 misused 'expected sqlite:PATH, got' "$app/weft-fm" --topology lab.yaml --store sqlite:
 echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
