@@ -62,6 +62,12 @@ struct ctl_bench_options {
 	bool is_uio;
 };
 
+struct ctl_fm_options {
+	const char *hosts; /* names; NULL: none */
+	const char *gfd; /* NULL: none */
+	uint32_t interleave; /* 0: not given */
+};
+
 struct ctl_options {
 	const char *node;
 	const char *socket;
@@ -74,9 +80,8 @@ struct ctl_options {
 	struct ctl_bench_options bench;
 	uint32_t daemon; /* number of its process; 0: all */
 	uint32_t cci_claim; /* PID; 0: no */
-	const char *host; /* PID, or names: NULL: none */
-	const char *gfd; /* NULL: none */
-	uint32_t interleave; /* 0: not given */
+	const char *host; /* PID, or its name; NULL: none */
+	struct ctl_fm_options fm;
 	double watch_s; /* 0: once */
 	uint64_t limit; /* bytes of a capture; 0: none */
 	uint32_t pid; /* of frames; CTL_NO_PID: any */

@@ -416,10 +416,11 @@ fm_mem_op_words(void)
 static void
 fm_mem_judge(const struct ctl *c, const char *op)
 {
-	const unsigned int given =
-		(c->operand[1] != NULL ? FM_NAME : 0) | (c->opt.size_text != NULL ? FM_SIZE : 0) |
-		(c->opt.gfd != NULL ? FM_GFD : 0) | (c->opt.host != NULL ? FM_HOSTS : 0) |
-		(c->opt.interleave != 0 ? FM_WAYS : 0);
+	const unsigned int given = (c->operand[1] != NULL ? FM_NAME : 0) |
+	                           (c->opt.size_text != NULL ? FM_SIZE : 0) |
+	                           (c->opt.fm.gfd != NULL ? FM_GFD : 0) |
+	                           (c->opt.host != NULL || c->opt.fm.hosts != NULL ? FM_HOSTS : 0) |
+	                           (c->opt.fm.interleave != 0 ? FM_WAYS : 0);
 	const int i = weft_words_find(fm_mem_op_words(), op);
 	unsigned int lacks, wrong;
 	char list[64] = "";
@@ -437,20 +438,23 @@ fm_mem_judge(const struct ctl *c, const char *op)
 		cli_usage("fm mem %s: expected %s beside it, got none", op, list);
 	if (wrong != 0)
 		cli_usage("fm mem %s: it takes no %s", op, list);
+	if (c->opt.host != NULL && c->opt.fm.hosts != NULL)
+		cli_usage("fm mem %s: --host and --hosts: expected one of them", op);
 }
 
 int
 fm_mem(struct ctl *c)
 {
+	const char *hosts = c->opt.fm.hosts != NULL ? c->opt.fm.hosts : c->opt.host;
 	const char *op = c->operand[0];
 	json_t *request, *result;
 
 	fm_mem_judge(c, op);
 	request = json_pack("{s:s, s:s, s:b, s:o, s:I, s:s*, s:s*}", "cmd", "mem", "op", op, "plan",
-		c->opt.is_plan, "hosts", fm_names(c->opt.host), "size", (json_int_t)c->opt.size,
-		"name", c->operand[1], "gfd", c->opt.gfd);
-	if (c->opt.interleave != 0)
-		json_object_set_new(request, "interleave", json_integer(c->opt.interleave));
+		c->opt.is_plan, "hosts", fm_names(hosts), "size", (json_int_t)c->opt.size, "name",
+		c->operand[1], "gfd", c->opt.fm.gfd);
+	if (c->opt.fm.interleave != 0)
+		json_object_set_new(request, "interleave", json_integer(c->opt.fm.interleave));
 	result = fm_ask(c, request);
 	if (c->opt.is_plan)
 		return fm_print(c, fm_commands, WEFT_ARRAY_SIZE(fm_commands), result);

@@ -183,9 +183,9 @@ static const struct cli_option options[] = {
 		CLI_TEXT(root), .tags = CTL_DOCTOR },
 	{ CLI_SECTION("fm mem create") },
 	{ "gfd", "NAME", NULL, "where the memory is to be, or one of those that take turns",
-		CLI_TEXT(gfd), .tags = CTL_FM_MEM },
+		CLI_TEXT(fm.gfd), .tags = CTL_FM_MEM },
 	{ "interleave", "N", NULL, "so many GFDs take turns, as in a segment of the file; 1 to 256",
-		CLI_NUMBER(interleave, 1, 256), .tags = CTL_FM_MEM },
+		CLI_NUMBER(fm.interleave, 1, 256), .tags = CTL_FM_MEM },
 	{ CLI_SECTION("fm mem, fm drain, fm undrain") },
 	{ "plan", NULL, NULL, "only say which commands would be sent", CLI_FLAG(is_plan),
 		.tags = CTL_PLAN },
@@ -195,7 +195,8 @@ static const struct cli_option options[] = {
 	{ "host", "PID", NULL,
 		"ask as the host of this PID, not as a manager; fm mem: name of a host",
 		CLI_TEXT(host), .tags = CTL_CCI | CTL_FM_MEM },
-	{ "hosts", "NAME,...", NULL, "fm mem: names of hosts", CLI_TEXT(host), .tags = CTL_FM_MEM },
+	{ "hosts", "NAME,...", NULL, "fm mem: names of hosts", CLI_TEXT(fm.hosts),
+		.tags = CTL_FM_MEM },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,
 		"print JSON: mem list, read, cmp and bench, doctor, and all of daemons and of fm; "
@@ -335,6 +336,9 @@ main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given
 			cli_usage("--%s: expected an option of %s, got one of others; --help says "
 				  "of which",
 				options[i].name, c->verb);
+	/* The manager serves the fabric, not a host. */
+	if (strcmp(v->subject, "fm") == 0 && (c->opt.node != NULL || c->opt.socket != NULL))
+		cli_usage("%s: it takes no --%s", c->verb, c->opt.node != NULL ? "node" : "socket");
 	reach_judge(c->opt.node, c->opt.socket);
 }
 

@@ -17,6 +17,9 @@ misused 'seconds of 0.1 to 3600' "$app/weftctl" show nodes --watch 0
 misused 'fm mem create: expected --size and --gfd and --hosts beside it' "$app/weftctl" fm mem create
 misused 'fm mem grow: expected NAME beside it' "$app/weftctl" fm mem grow --size 1M
 misused 'fm mem release: it takes no --size' "$app/weftctl" fm mem release m --size 1M
+misused 'fm mem share: --host and --hosts: expected one of them' "$app/weftctl" fm mem share m --host h0 --hosts h1,h2
+misused 'fm history: it takes no --node' "$app/weftctl" fm history --node h0
+misused 'fm show: it takes no --socket' "$app/weftctl" fm show fabric --socket h0.sock
 misused 'fm mem: expected create, grow, share or release, got "shrink"' "$app/weftctl" fm mem shrink m
 
 # doctor: a machine of files, with and without a fault; nothing there is written.
