@@ -139,7 +139,7 @@ bool store_leads(const struct store *s);
 int store_identity(struct store *s, struct store_identity *id);
 /* Add a line to the audit log; before a command is sent. */
 int store_audit(struct store *s, const struct store_change *change);
-/* The last @n lines, oldest first. */
+/* The last @n lines, oldest first; NULL: they cannot be read, store_why(). */
 json_t *store_history(struct store *s, unsigned int n);
 /* Nodes that are drained: @node is by node of the topology. */
 int store_set_drained(struct store *s, const char *node, bool is_drained);

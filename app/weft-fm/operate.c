@@ -146,10 +146,13 @@ static json_t *
 operate_history(struct manager *m, const struct operate_one *o, const json_t *request)
 {
 	const json_int_t n = json_integer_value(json_object_get(request, "n"));
+	json_t *list = store_history(
+		m->store, n == 0 || n > OPERATE_HISTORY ? OPERATE_HISTORY : (unsigned int)n);
 
 	(void)o;
-	return operate_result(store_history(
-		m->store, n == 0 || n > OPERATE_HISTORY ? OPERATE_HISTORY : (unsigned int)n));
+	return list != NULL
+	               ? operate_result(list)
+	               : operate_refuse("history: the store cannot be read%s", store_why(m->store));
 }
 
 struct operate_plan {

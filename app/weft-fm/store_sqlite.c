@@ -54,14 +54,17 @@ sqlite_exec(struct sqlite_store *s, const char *sql)
 			sqlite_name(s), sqlite3_errmsg(s->db));
 }
 
-/* A statement with text values in order; the caller steps and finalizes it. */
+/*
+ * A statement with text values in order; the caller steps and finalizes it. NULL: the store is
+ * damaged, which stepping it says too.
+ */
 static sqlite3_stmt *
 sqlite_prepare(struct sqlite_store *s, const char *sql, const char *a, const char *b)
 {
 	sqlite3_stmt *q = NULL;
 
 	if (sqlite3_prepare_v2(s->db, sql, -1, &q, NULL) != SQLITE_OK)
-		cli_fail("store %s: %s", sqlite_name(s), sqlite3_errmsg(s->db));
+		return NULL;
 	if (a != NULL)
 		sqlite3_bind_text(q, 1, a, -1, SQLITE_TRANSIENT);
 	if (b != NULL)
@@ -70,24 +73,35 @@ sqlite_prepare(struct sqlite_store *s, const char *sql, const char *a, const cha
 }
 
 static int
-sqlite_run(struct sqlite_store *s, sqlite3_stmt *q)
+sqlite_step(sqlite3_stmt *q)
 {
-	int rc = sqlite3_step(q);
+	return q == NULL ? SQLITE_ERROR : sqlite3_step(q);
+}
 
-	sqlite3_finalize(q);
-	if (rc == SQLITE_DONE || rc == SQLITE_ROW)
-		return 0;
-	cli_warn("store %s: %s: not written", sqlite_name(s), sqlite3_errmsg(s->db));
+/* The manager goes on: @what was not done. */
+static int
+sqlite_failed(struct sqlite_store *s, const char *what)
+{
+	cli_warn("store %s: %s: not %s", sqlite_name(s), sqlite3_errmsg(s->db), what);
 	snprintf(s->base.why, sizeof(s->base.why), " (%.100s: %.80s)", sqlite_name(s),
 		sqlite3_errmsg(s->db));
 	return -EIO;
+}
+
+static int
+sqlite_run(struct sqlite_store *s, sqlite3_stmt *q)
+{
+	int rc = sqlite_step(q);
+
+	sqlite3_finalize(q);
+	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : sqlite_failed(s, "written");
 }
 
 /* The next row. One that cannot be read is no end: what is not known would be given back. */
 static bool
 sqlite_next(struct sqlite_store *s, sqlite3_stmt *q)
 {
-	const int rc = sqlite3_step(q);
+	const int rc = sqlite_step(q);
 
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		cli_fail("store %s: %s: put back a whole copy of it", s->path,
@@ -99,7 +113,7 @@ static void
 sqlite_check_version(struct sqlite_store *s)
 {
 	sqlite3_stmt *q = sqlite_prepare(s, "PRAGMA user_version", NULL, NULL);
-	const bool is_read = sqlite3_step(q) == SQLITE_ROW;
+	const bool is_read = sqlite_step(q) == SQLITE_ROW;
 	const int version = is_read ? sqlite3_column_int(q, 0) : 0;
 
 	sqlite3_finalize(q);
@@ -224,13 +238,14 @@ sqlite_identity(struct store *base, struct store_identity *id)
 	store_draw_uuid(id->uuid);
 	q = sqlite_prepare(
 		s, "INSERT OR IGNORE INTO meta (key, value) VALUES ('uuid', ?1)", NULL, NULL);
-	sqlite3_bind_blob(q, 1, id->uuid, 16, SQLITE_TRANSIENT);
+	if (q != NULL)
+		sqlite3_bind_blob(q, 1, id->uuid, 16, SQLITE_TRANSIENT);
 	if (sqlite_run(s, q) != 0)
 		cli_fail("store %s: without a UUID in it, components would not know the manager "
 			 "again",
 			sqlite_name(s));
 	q = sqlite_prepare(s, "SELECT value FROM meta WHERE key = 'uuid'", NULL, NULL);
-	if (sqlite3_step(q) != SQLITE_ROW || sqlite3_column_bytes(q, 0) != 16)
+	if (sqlite_step(q) != SQLITE_ROW || sqlite3_column_bytes(q, 0) != 16)
 		cli_fail("store %s: expected a UUID of 16 bytes in it", sqlite_name(s));
 	memcpy(id->uuid, sqlite3_column_blob(q, 0), 16);
 	sqlite3_finalize(q);
@@ -247,6 +262,8 @@ sqlite_audit(struct store *base, const struct store_change *c)
 		c->who, c->why);
 	struct timespec now;
 
+	if (q == NULL)
+		return sqlite_failed(s, "written");
 	clock_gettime(CLOCK_REALTIME, &now);
 	sqlite3_bind_text(q, 3, c->node, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(q, 4, c->what, -1, SQLITE_TRANSIENT);
@@ -258,14 +275,17 @@ sqlite_audit(struct store *base, const struct store_change *c)
 static json_t *
 sqlite_history(struct store *base, unsigned int n)
 {
-	sqlite3_stmt *q = sqlite_prepare(sqlite_of(base),
+	struct sqlite_store *s = sqlite_of(base);
+	sqlite3_stmt *q = sqlite_prepare(s,
 		"SELECT id, at_ns, who, why, node, opcode, what FROM"
 		" (SELECT * FROM audit ORDER BY id DESC LIMIT ?1) ORDER BY id",
 		NULL, NULL);
 	json_t *list = json_array();
+	int rc;
 
-	sqlite3_bind_int64(q, 1, n);
-	while (sqlite3_step(q) == SQLITE_ROW) {
+	if (q != NULL)
+		sqlite3_bind_int64(q, 1, n);
+	while ((rc = sqlite_step(q)) == SQLITE_ROW) {
 		char opcode[8];
 
 		snprintf(opcode, sizeof(opcode), "%04X",
@@ -280,7 +300,11 @@ sqlite_history(struct store *base, unsigned int n)
 				      "what", (const char *)sqlite3_column_text(q, 6)));
 	}
 	sqlite3_finalize(q);
-	return list;
+	if (rc == SQLITE_DONE)
+		return list;
+	(void)sqlite_failed(s, "read");
+	json_decref(list);
+	return NULL;
 }
 
 static int
@@ -321,15 +345,19 @@ sqlite_put_memory(struct sqlite_store *s, const struct weft_topo *t, const struc
 		s, "INSERT INTO memory (name, grp, segment) VALUES (?1, ?2, ?3)", m->name, NULL);
 	int rc;
 
-	sqlite3_bind_int(q, 2, m->group);
-	sqlite3_bind_int(q, 3, m->segment);
+	if (q != NULL) {
+		sqlite3_bind_int(q, 2, m->group);
+		sqlite3_bind_int(q, 3, m->segment);
+	}
 	rc = sqlite_run(s, q);
 	for (unsigned int i = 0; i < m->n_extents && rc == 0; i++) {
 		q = sqlite_prepare(s,
 			"INSERT INTO memory_extent (name, gfd, dpa, size) VALUES (?1, ?2, ?3, ?4)",
 			m->name, t->node[m->extent[i].gfd].name);
-		sqlite3_bind_int64(q, 3, (int64_t)m->extent[i].dpa);
-		sqlite3_bind_int64(q, 4, (int64_t)m->extent[i].size);
+		if (q != NULL) {
+			sqlite3_bind_int64(q, 3, (int64_t)m->extent[i].dpa);
+			sqlite3_bind_int64(q, 4, (int64_t)m->extent[i].size);
+		}
 		rc = sqlite_run(s, q);
 	}
 	for (unsigned int i = 0; i < m->n_hosts && rc == 0; i++)

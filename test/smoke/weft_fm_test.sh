@@ -235,6 +235,23 @@ answers || die "the manager ended with the pipe of its events: $(cat piped.err)"
 grep -qF 'has it (fm.db: ' drained.err || die "a store that may not grow: $(cat drained.err piped.err)"
 kill -TERM "$manager"
 wait "$manager" || die "does not end well without a reader of its events"
+# A store that is damaged under the manager, which goes on: what it cannot keep or read is refused.
+cp fm.db whole.db
+"${fm[@]}" >fm.log 2>fm.err &
+manager=$!
+pids+=("$manager")
+says '^converged'
+ctl fm drain "$other" >/dev/null || die "weftctl fm drain of a store that is whole"
+has "DROP TABLE audit; DROP TABLE drained"
+refuses 'the store cannot be read (fm.db: no such table: audit' "$app/weftctl" fm history
+refuses 'the store did not say that it has it (fm.db: no such table: drained' "$app/weftctl" fm undrain "$other"
+answers || die "the manager ended with its store: $(cat fm.err)"
+grep -q '^weft-fm: store fm.db: no such table: audit: not read' fm.err || die "no line of it: $(cat fm.err)"
+kill -TERM "$manager"
+wait "$manager" || die "does not end well with a damaged store"
+refuses 'fm.db: no such table: drained: put back a whole copy of it' "${fm[@]}" --once
+rm -f fm.db*
+mv whole.db fm.db
 # A store that is removed under the manager: a line, and what only it could keep is refused; routes are still mended.
 "${fm[@]}" >fm.log 2>fm.err &
 manager=$!
