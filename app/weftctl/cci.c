@@ -162,6 +162,18 @@ cci_hex(const char *text, uint8_t *to)
 	return n;
 }
 
+/* What is not named is 0, and 0 stops all traffic of a port. */
+static void
+cci_judge_names(uint16_t opcode, const char *text)
+{
+	const char *op = strstr(text, "op=");
+
+	if (opcode == WEFT_CCI_PORT_CONTROL && (op == NULL || (op != text && op[-1] != ' ')))
+		cli_usage("cci %04x: expected op=0 (assert PERST), op=1 (deassert) or op=2 (reset) "
+			  "in the request, got \"%s\"",
+			opcode, text);
+}
+
 /* Hex digits, or fields by their names. */
 static size_t
 cci_payload(uint16_t opcode, const char *text, uint8_t *to)
@@ -173,6 +185,7 @@ cci_payload(uint16_t opcode, const char *text, uint8_t *to)
 		return 0;
 	if (strchr(text, '=') == NULL)
 		return cci_hex(text, to);
+	cci_judge_names(opcode, text);
 	n = command == NULL || command->req == NULL
 	            ? -EINVAL
 	            : weft_cci_parse_payload(to, WEFT_CCI_MAX_PAYLOAD, command->req, text);
