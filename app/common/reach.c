@@ -71,7 +71,7 @@ reach_words(int rc)
 		       "name another part of the region";
 	case -EACCES:
 		return "the fabric does not let this host do that, or not any more (EACCES): see "
-		       "its rights in the topology";
+		       "its rights in the topology, with management: fm in weftctl fm show memory";
 	case -ETIMEDOUT:
 		return "the way to the memory was lost (ETIMEDOUT), what was written may or may "
 		       "not be there: see the daemon's links, and do it again";
