@@ -11,14 +11,15 @@
 #include <errno.h>
 
 static const struct {
-	uint32_t bit;
+	uint32_t bits;
 	const char *word;
 } features[] = {
 	{ 0, "scalar" },
 	{ WEFT_CPU_SSSE3, "ssse3" },
 	{ WEFT_CPU_AVX2, "avx2" },
 	{ WEFT_CPU_GFNI, "gfni" },
-	{ WEFT_CPU_AVX512, "avx512" },
+	{ WEFT_CPU_AVX512 | WEFT_CPU_AVX512BW, "avx512" },
+	{ WEFT_CPU_AVX512BW, "avx512bw" },
 	{ WEFT_CPU_PCLMUL, "pclmul" },
 	{ WEFT_CPU_VPCLMUL, "vpclmul" },
 };
@@ -37,8 +38,9 @@ weft_cpu_detect(void)
 	if (__builtin_cpu_supports("gfni"))
 		have |= WEFT_CPU_GFNI;
 	if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-		__builtin_cpu_supports("avx512vbmi"))
+		__builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+		have |= WEFT_CPU_AVX512BW;
+	if ((have & WEFT_CPU_AVX512BW) != 0 && __builtin_cpu_supports("avx512vbmi"))
 		have |= WEFT_CPU_AVX512;
 	if (__builtin_cpu_supports("pclmul"))
 		have |= WEFT_CPU_PCLMUL;
@@ -49,11 +51,11 @@ weft_cpu_detect(void)
 }
 
 static int
-cpu_word_bit(const char *word, size_t len, uint32_t *bit)
+cpu_word_bits(const char *word, size_t len, uint32_t *bits)
 {
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(features); i++) {
 		if (strlen(features[i].word) == len && memcmp(features[i].word, word, len) == 0) {
-			*bit = features[i].bit;
+			*bits = features[i].bits;
 			return 0;
 		}
 	}
@@ -71,14 +73,14 @@ weft_cpu_parse(const char *words, uint32_t *mask, const char **bad)
 	}
 	for (;;) {
 		size_t len = strcspn(words, ",");
-		uint32_t bit;
+		uint32_t bits;
 
-		if (cpu_word_bit(words, len, &bit) != 0) {
+		if (cpu_word_bits(words, len, &bits) != 0) {
 			if (bad != NULL)
 				*bad = words;
 			return -EINVAL;
 		}
-		allowed |= bit;
+		allowed |= bits;
 		if (words[len] == '\0')
 			break;
 		words += len + 1;
@@ -90,5 +92,5 @@ weft_cpu_parse(const char *words, uint32_t *mask, const char **bad)
 const char *
 weft_cpu_words(void)
 {
-	return "scalar, ssse3, avx2, gfni, avx512, pclmul, vpclmul";
+	return "scalar, ssse3, avx2, gfni, avx512, avx512bw, pclmul, vpclmul";
 }

@@ -18,9 +18,10 @@ enum weft_cpu_feature {
 	WEFT_CPU_SSSE3 = 1 << 0, /**< "ssse3" */
 	WEFT_CPU_AVX2 = 1 << 1, /**< "avx2" */
 	WEFT_CPU_GFNI = 1 << 2, /**< "gfni" */
-	WEFT_CPU_AVX512 = 1 << 3, /**< "avx512": F, BW, DQ, VL and VBMI */
+	WEFT_CPU_AVX512 = 1 << 3, /**< F, BW, DQ, VL and VBMI; never without WEFT_CPU_AVX512BW */
 	WEFT_CPU_PCLMUL = 1 << 4, /**< "pclmul" */
-	WEFT_CPU_VPCLMUL = 1 << 5 /**< "vpclmul" */
+	WEFT_CPU_VPCLMUL = 1 << 5, /**< "vpclmul" */
+	WEFT_CPU_AVX512BW = 1 << 6 /**< "avx512bw": F, BW, DQ and VL; "avx512" names it too */
 };
 
 /** Features that this CPU has and whose registers the operating system saves. Any thread. */

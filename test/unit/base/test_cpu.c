@@ -34,6 +34,19 @@ WEFT_TEST(words_add_up)
 	assert_int_equal(mask, WEFT_CPU_AVX2 | WEFT_CPU_GFNI);
 }
 
+/* Servers before Ice Lake have the one without the other. */
+WEFT_TEST(avx512_holds_avx512bw)
+{
+	uint32_t mask;
+
+	assert_int_equal(weft_cpu_parse("avx512", &mask, NULL), 0);
+	assert_int_equal(mask, WEFT_CPU_AVX512 | WEFT_CPU_AVX512BW);
+	assert_int_equal(weft_cpu_parse("avx512bw", &mask, NULL), 0);
+	assert_int_equal(mask, WEFT_CPU_AVX512BW);
+	if ((weft_cpu_detect() & WEFT_CPU_AVX512) != 0)
+		assert_int_not_equal(weft_cpu_detect() & WEFT_CPU_AVX512BW, 0);
+}
+
 WEFT_TEST(unknown_word_is_named)
 {
 	static const char *const bad_lists[] = { "avx3", "avx2,", "avx2,sse9", ",", "avx2 gfni" };
