@@ -15,6 +15,7 @@ const struct weft_crc_kernel weft_crc_kernels[] = {
 	{ { "avx2-gfni", WEFT_CPU_AVX2 | WEFT_CPU_GFNI }, weft_crc_group_gfni,
 		weft_crc6_group_gfni },
 	/* The 6-byte CRC is a table's work there. */
+	{ { "avx512", WEFT_CPU_AVX512BW }, weft_crc_group_avx512bw, weft_crc6_group_scalar },
 	{ { "avx2", WEFT_CPU_AVX2 }, weft_crc_group_avx2, weft_crc6_group_scalar },
 #endif
 	{ { "scalar", 0 }, weft_crc_group_scalar, weft_crc6_group_scalar },

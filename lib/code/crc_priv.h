@@ -29,6 +29,7 @@ extern const uint16_t weft_isn_window_table[WEFT_ISN_NUMBERS];
 /* The kernels: weft_crc_group_fn and weft_crc6_group_fn. */
 void weft_crc_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
+void weft_crc_group_avx512bw(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *crc);
 void weft_crc6_group_scalar(
@@ -60,5 +61,18 @@ extern const struct crc_avx2 weft_crc_avx2;
 
 /** [root][value]: what a value at a root adds to the remainder. */
 extern const uint64_t weft_crc_avx2_remainder[8][256];
+
+/** The same of crc_avx512bw.c. Roots are in the order 1 2 4 8 3 6 5 7. */
+struct crc_avx512bw_root {
+	_Alignas(16) uint8_t part[9][2][16]; /* times alpha^(4 j (1 + part)) */
+};
+
+struct crc_avx512bw {
+	struct crc_avx512bw_root root[8];
+	struct crc_avx2_pair pair[4]; /* j = 1 and 4, 2 and 8, 3 and 5, 6 and 7 */
+};
+
+extern const struct crc_avx512bw weft_crc_avx512bw;
+extern const uint64_t weft_crc_avx512bw_remainder[8][256];
 
 #endif /* WEFT_CRC_PRIV_H */

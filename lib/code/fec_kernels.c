@@ -13,6 +13,7 @@ const struct weft_fec_kernel weft_fec_kernels[] = {
 #if defined(__x86_64__)
 	{ { "avx512-gfni", WEFT_CPU_AVX512 | WEFT_CPU_GFNI }, weft_fec_group_avx512 },
 	{ { "avx2-gfni", WEFT_CPU_AVX2 | WEFT_CPU_GFNI }, weft_fec_group_gfni },
+	{ { "avx512", WEFT_CPU_AVX512BW }, weft_fec_group_avx512bw },
 	{ { "avx2", WEFT_CPU_AVX2 }, weft_fec_group_avx2 },
 #endif
 	{ { "scalar", 0 }, weft_fec_group_scalar },

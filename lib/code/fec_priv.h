@@ -32,6 +32,7 @@ extern const uint8_t weft_fec_log[256];
 void weft_fec_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 void weft_fec_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 void weft_fec_group_gfni(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
+void weft_fec_group_avx512bw(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 void weft_fec_group_avx512(const uint8_t *const *flit, unsigned int n, uint64_t *fec);
 
 /** Matrices for GF2P8AFFINEQB as gen_tables.py lays them out; fec_avx512.c says how they serve. */
@@ -52,7 +53,7 @@ struct fec_gfni {
 
 extern const struct fec_gfni weft_fec_gfni;
 
-/** Tables of fec_avx2.c: products of the 16 low and the 16 high nibbles. */
+/** Tables of fec_nibbles_priv.h: products of the 16 low and the 16 high nibbles. */
 struct fec_avx2 {
 	_Alignas(16) uint8_t y[2][16]; /* times alpha^5 */
 	uint8_t y2[2][16]; /* times alpha^10 */

@@ -98,31 +98,54 @@ def gfni(name, degree, top, words):
     return out + ['};', '']
 
 
-def avx2():
-    """See crc_avx2.c: rows of 85 bytes in parts of 8, sums of 8 bytes halved three times."""
-    def products(exponent):
-        return FIELD.nibbles(FIELD.power(exponent))
+def products(exponent):
+    return FIELD.nibbles(FIELD.power(exponent))
 
+
+def pairs(roots):
+    """Tables of crc_nibbles_priv.h for two roots: 4 bytes halved twice."""
     def halves(exponents):
         return [low + high for low, high in zip(*map(products, exponents))]
 
+    return ['\t.pair = {'] + [
+        '\t\t{ .two = %s, .one = %s },' %
+        (gf.nested(halves([2 * i, 2 * j]), '%d'), gf.nested(halves([i, j]), '%d'))
+        for i, j in roots] + ['\t},']
+
+
+def remainders(name, roots, last):
+    """From values at the roots to the remainder; the last byte of the sums stands at the power
+    `last`."""
+    inverse = FIELD.from_sums(list(range(1, 9)))
+    rows = [[int.from_bytes(bytes(FIELD.mul(inverse[k][j - 1], FIELD.mul(v, FIELD.power(last * j)))
+                                  for k in range(8)), 'little') for v in range(256)]
+            for j in roots]
+    return ['const uint64_t %s[8][256] =' % name,
+            '\t%s;' % gf.nested(rows, 'UINT64_C(0x%016x)'), '']
+
+
+def avx2():
+    """See crc_avx2.c: rows of 85 bytes in parts of 8, sums of 8 bytes halved three times."""
     out = ['const struct crc_avx2 weft_crc_avx2 = {', '\t.root = {']
     for j in range(1, 9):
         part = [products(8 * j * (10 - p)) for p in range(10)]
         out.append('\t\t{ .part = %s, .four = %s },' %
                    (gf.nested(part, '%d'), gf.nested(products(4 * j), '%d')))
-    out += ['\t},', '\t.pair = {']
-    for i, j in ((1, 4), (2, 5), (3, 6), (7, 8)):
-        out.append('\t\t{ .two = %s, .one = %s },' %
-                   (gf.nested(halves([2 * i, 2 * j]), '%d'), gf.nested(halves([i, j]), '%d')))
-    out += ['\t},', '\t.cube_root = %s,' % gf.nested(products(85), '%d'), '};', '']
-    # The last byte of the sums, lane 87 of the rows, stands at the power 249 - 87.
-    inverse = FIELD.from_sums(list(range(1, 9)))
-    rows = [[int.from_bytes(bytes(FIELD.mul(inverse[k][j - 1], FIELD.mul(v, FIELD.power(162 * j)))
-                                  for k in range(8)), 'little') for v in range(256)]
-            for j in range(1, 9)]
-    return out + ['const uint64_t weft_crc_avx2_remainder[8][256] =',
-                  '\t%s;' % gf.nested(rows, 'UINT64_C(0x%016x)'), '']
+    out += ['\t},'] + pairs(((1, 4), (2, 5), (3, 6), (7, 8)))
+    out += ['\t.cube_root = %s,' % gf.nested(products(85), '%d'), '};', '']
+    # Lane 87 of the rows is the last.
+    return out + remainders('weft_crc_avx2_remainder', range(1, 9), 249 - 87)
+
+
+def avx512bw():
+    """See crc_avx512bw.c: parts of 4 bytes, the last of which reaches two over the message."""
+    roots = [1, 2, 4, 8, 3, 6, 5, 7]
+    out = ['const struct crc_avx512bw weft_crc_avx512bw = {', '\t.root = {']
+    for j in roots:
+        part = [products(4 * j * (1 + p)) for p in range(9)]
+        out.append('\t\t{ .part = %s },' % gf.nested(part, '%d'))
+    out += ['\t},'] + pairs(((1, 4), (2, 8), (3, 5), (6, 7))) + ['};', '']
+    return out + remainders('weft_crc_avx512bw_remainder', roots, 249 - 243)
 
 
 def main():
@@ -144,6 +167,7 @@ def main():
     out += gfni('weft_crc_gfni', 8, 249, 31)
     out += gfni('weft_crc6_gfni', 6, 135, 16)
     out += avx2()
+    out += avx512bw()
     with open(sys.argv[1], 'w', encoding='ascii') as f:
         f.write('\n'.join(out))
 

@@ -135,6 +135,17 @@ find(const char *name, uint32_t features)
 	return (const struct weft_kernel *)(const void *)weft_fec_kernel_find(name, features);
 }
 
+/* Servers before Ice Lake: AVX-512, but neither GFNI nor VBMI. */
+static void
+without_gfni_avx512_is_before_avx2(void **state)
+{
+	(void)state;
+	if ((weft_cpu_detect() & WEFT_CPU_AVX512BW) == 0)
+		skip();
+	assert_string_equal(find(NULL, WEFT_CPU_AVX512BW | WEFT_CPU_AVX2)->name, "avx512");
+	assert_string_equal(find(NULL, WEFT_CPU_AVX2)->name, "avx2");
+}
+
 static int
 run_row(const struct weft_fec_kernel *row)
 {
@@ -157,6 +168,7 @@ main(void)
 		weft_fec_n_kernels, find };
 	const struct CMUnitTest tests[] = {
 		WEFT_KERNEL_TABLE_TESTS(&table),
+		cmocka_unit_test(without_gfni_avx512_is_before_avx2),
 	};
 	int failed;
 
