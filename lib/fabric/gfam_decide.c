@@ -11,6 +11,7 @@
 #define AHEAD                                                                                      \
 	8 /* of a run: enough for rows in L2, and beyond it a miss or two are open at a time */
 #define UIO_LINE 64
+#define GRANULE_LOG2 8 /* least unit of interleave */
 
 /*
  * Device address of @p hpa by @p d, counted from the decoder's base. Below hpa_base the distance
@@ -174,6 +175,19 @@ gfam_is_apart(const struct weft_gfam *t, const struct weft_gfam_decision *first,
 	       line->dpa != (first->dpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE;
 }
 
+/*
+ * True if all of an access is decided as its first line is: it lies within one unit of interleave,
+ * at whose multiples decoders begin, and within one block, at whose multiples they end.
+ */
+static bool
+gfam_is_one(const struct weft_gfam *t, const struct weft_gfam_decision *first, uint64_t hpa,
+	uint32_t len)
+{
+	return first->result == WEFT_GFAM_ALLOWED &&
+	       t->dmp[first->dmp].block_log2 >= GRANULE_LOG2 &&
+	       (hpa ^ (hpa + len - 1)) >> GRANULE_LOG2 == 0;
+}
+
 void
 weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uint32_t len,
 	bool write, struct weft_gfam_decision *d)
@@ -187,6 +201,8 @@ weft_gfam_decide_uio(const struct weft_gfam *t, uint16_t spid, uint64_t hpa, uin
 		return;
 	}
 	decide(t, spid, hpa, write, d);
+	if (gfam_is_one(t, d, hpa, len))
+		return;
 	in = weft_gfam_trigger(d->result) != 0;
 	for (uint64_t i = 1; i < lines; i++) {
 		decide(t, spid, (hpa & ~(uint64_t)(UIO_LINE - 1)) + i * UIO_LINE, write, &line);

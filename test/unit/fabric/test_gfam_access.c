@@ -229,6 +229,29 @@ WEFT_TEST(uio_is_whole_or_not_at_all)
 	assert_int_equal(uio(u, 1, end + 256, 256, false), WEFT_GFAM_WRONG_WAY);
 }
 
+/* Where blocks are smaller than a request of UIO, each of its lines is looked at. */
+WEFT_TEST(uio_is_judged_by_each_small_block)
+{
+	const struct weft_gfam_decoder d = { .valid = true, .hpa_base = PB, .dpa_len = 192 };
+	struct weft_gfam_cfg on = full;
+
+	free(t);
+	on.knobs = WEFT_GFAM_UIO;
+	on.blocks = 1u << 22;
+	on.media[0].block_sizes = 64;
+	t = rig_new(&on);
+	assert_int_equal(weft_gfam_set_dmp(t, 0, 0, 256 * MB, 64), 0);
+	assert_int_equal(weft_gfam_set_gdt(t, 1, 1, 0, &d, 1), 0);
+	assert_int_equal(weft_gfam_set_sat(t, 1, 1u << 1), 0);
+	for (unsigned int b = 0; b < 4; b++)
+		assert_int_equal(weft_gfam_set_blocks(t, b * UINT64_C(64), 64, b == 2 ? 2 : 1), 0);
+	assert_int_equal(uio(t, 1, PB, 128, false), WEFT_GFAM_ALLOWED);
+	assert_int_equal(uio(t, 1, PB, 129, false), WEFT_GFAM_DENIED);
+	assert_int_equal(weft_gfam_set_blocks(t, 128, 64, 1), 0);
+	assert_int_equal(uio(t, 1, PB, 192, true), WEFT_GFAM_ALLOWED);
+	assert_int_equal(uio(t, 1, PB, 193, true), WEFT_GFAM_CROSSES);
+}
+
 /* Typed from fabric.md section 1.9, by result: read, write, UIO; then the reads with both knobs. */
 WEFT_TEST(answers_are_those_of_the_section)
 {
