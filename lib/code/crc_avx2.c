@@ -47,7 +47,7 @@ static inline __attribute__((always_inline)) void
 crc_split_part(const reg r[3], unsigned int p, unsigned int k, struct parts out[CLASSES])
 {
 	const reg t = crc_add(r[1], r[2]);
-	const reg u = crc_add(r[0], crc_multiply(t, weft_crc_avx2.cube_root));
+	const reg u = crc_add(r[0], reg256_multiply(t, weft_crc_avx2.cube_root));
 
 	out[0].part[p][k] = crc_add(r[0], t);
 	out[1].part[p][k] = crc_add(u, r[1]);
@@ -66,8 +66,8 @@ crc_split_rows(const uint8_t *const *flit, unsigned int k, struct parts out[CLAS
 	for (unsigned int p = 0; p < PARTS - 1; p += 2) {
 #pragma GCC unroll 3
 		for (unsigned int r = 0; r < 3; r++) {
-			const reg a = crc_two_at(flit[0], flit[1], r * ROW + p * PART);
-			const reg b = crc_two_at(flit[2], flit[3], r * ROW + p * PART);
+			const reg a = reg256_two_at(flit[0], flit[1], r * ROW + p * PART);
+			const reg b = reg256_two_at(flit[2], flit[3], r * ROW + p * PART);
 
 			even[r] = _mm256_unpacklo_epi64(a, b);
 			odd[r] = _mm256_unpackhi_epi64(a, b);
@@ -92,7 +92,7 @@ crc_fold_to_four(const struct crc_avx2_root *t, reg a, reg b)
 	const reg high = _mm256_castps_si256(
 		_mm256_shuffle_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), 0xDD));
 
-	return crc_add(crc_multiply(low, t->four), high);
+	return crc_add(reg256_multiply(low, t->four), high);
 }
 
 /*
@@ -112,13 +112,13 @@ crc_fold_class(const struct parts *in, unsigned int first, unsigned int n, reg *
 #pragma GCC unroll 1
 	for (unsigned int p = 0; p < PARTS - 1; p++) {
 		const reg a = in->part[p][0], b = in->part[p][1];
-		const reg a_low = crc_low_nibbles(a), a_high = crc_high_nibbles(a);
-		const reg b_low = crc_low_nibbles(b), b_high = crc_high_nibbles(b);
+		const reg a_low = reg256_low_nibbles(a), a_high = reg256_high_nibbles(a);
+		const reg b_low = reg256_low_nibbles(b), b_high = reg256_high_nibbles(b);
 
 #pragma GCC unroll 3
 		for (unsigned int r = 0; r < n; r++) {
 			const uint8_t(*t)[16] = weft_crc_avx2.root[first + CLASSES * r].part[p];
-			const reg low = crc_table(t[0]), high = crc_table(t[1]);
+			const reg low = reg256_table(t[0]), high = reg256_table(t[1]);
 
 			acc[r][0] = crc_add(acc[r][0], _mm256_shuffle_epi8(low, a_low));
 			acc[r][0] = crc_add(acc[r][0], _mm256_shuffle_epi8(high, a_high));

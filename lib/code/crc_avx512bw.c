@@ -42,17 +42,12 @@ crc_split(const uint8_t *const *flit, reg *part)
 	static_assert(WEFT_CRC_COVERED == (PARTS - 1) * PART + 2, "what the last part holds");
 #pragma GCC unroll 2
 	for (unsigned int off = 0; off < CRC_FLIT_LEN; off += COLUMN, part += COLUMN / PART) {
-		const reg a = crc_two_at(flit[0], flit[1], off);
-		const reg b = crc_two_at(flit[2], flit[3], off);
-		const reg c = crc_two_at(flit[4], flit[5], off);
-		const reg d = crc_two_at(flit[6], flit[7], off);
-		const reg ab = _mm256_unpacklo_epi32(a, b), cd = _mm256_unpacklo_epi32(c, d);
-		const reg ef = _mm256_unpackhi_epi32(a, b), gh = _mm256_unpackhi_epi32(c, d);
+		const reg a = reg256_two_at(flit[0], flit[1], off);
+		const reg b = reg256_two_at(flit[2], flit[3], off);
+		const reg c = reg256_two_at(flit[4], flit[5], off);
+		const reg d = reg256_two_at(flit[6], flit[7], off);
 
-		part[0] = _mm256_unpacklo_epi64(ab, cd);
-		part[1] = _mm256_unpackhi_epi64(ab, cd);
-		part[2] = _mm256_unpacklo_epi64(ef, gh);
-		part[3] = _mm256_unpackhi_epi64(ef, gh);
+		reg256_transpose(a, b, c, d, part);
 	}
 }
 
@@ -142,8 +137,8 @@ crc_add_product(reg sum, reg low, reg high, unsigned int r, unsigned int power)
 {
 	const uint8_t(*t)[16] = weft_crc_avx512bw.root[r].part[power - 1];
 
-	return crc_add3(sum, _mm256_shuffle_epi8(crc_table(t[0]), low),
-		_mm256_shuffle_epi8(crc_table(t[1]), high));
+	return crc_add3(sum, _mm256_shuffle_epi8(reg256_table(t[0]), low),
+		_mm256_shuffle_epi8(reg256_table(t[1]), high));
 }
 
 /* Step 3 for @p n_roots of the tables from @p first on, which share their @p n parts. */
@@ -156,7 +151,7 @@ crc_weigh(const reg *part, unsigned int n, unsigned int first, unsigned int n_ro
 			fours[first + r] = part[0];
 #pragma GCC unroll 9
 	for (unsigned int i = 1; i < n; i++) {
-		const reg low = crc_low_nibbles(part[i]), high = crc_high_nibbles(part[i]);
+		const reg low = reg256_low_nibbles(part[i]), high = reg256_high_nibbles(part[i]);
 
 #pragma GCC unroll 4
 		for (unsigned int r = 0; r < CLASS_MAX; r++)

@@ -2,48 +2,19 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * What the CRC kernels without GFNI have in common: products by two table look-ups, one a nibble,
- * in registers of 256 bits. Hot path.
+ * What the CRC kernels without GFNI have in common: products of their own constants, and the last
+ * steps, in registers of 256 bits. Hot path.
  */
 #ifndef WEFT_CRC_NIBBLES_PRIV_H
 #define WEFT_CRC_NIBBLES_PRIV_H
 
-#include <immintrin.h>
-
 #include "crc_priv.h"
-
-typedef __m256i reg;
+#include "reg256_priv.h"
 
 static inline reg
 crc_add(reg a, reg b)
 {
 	return _mm256_xor_si256(a, b);
-}
-
-static inline reg
-crc_low_nibbles(reg a)
-{
-	return _mm256_and_si256(a, _mm256_set1_epi8(0x0F));
-}
-
-static inline reg
-crc_high_nibbles(reg a)
-{
-	return crc_low_nibbles(_mm256_srli_epi16(a, 4));
-}
-
-/* A table of 16 products for both halves. */
-static inline reg
-crc_table(const uint8_t *t)
-{
-	return _mm256_broadcastsi128_si256(_mm_load_si128((const __m128i *)(const void *)t));
-}
-
-static inline reg
-crc_multiply(reg a, const uint8_t (*t)[16])
-{
-	return crc_add(_mm256_shuffle_epi8(crc_table(t[0]), crc_low_nibbles(a)),
-		_mm256_shuffle_epi8(crc_table(t[1]), crc_high_nibbles(a)));
 }
 
 /* Each half by its own constant. */
@@ -53,17 +24,8 @@ crc_multiply_halves(reg a, const uint8_t (*t)[32])
 	const reg low = _mm256_load_si256((const reg *)(const void *)t[0]);
 	const reg high = _mm256_load_si256((const reg *)(const void *)t[1]);
 
-	return crc_add(_mm256_shuffle_epi8(low, crc_low_nibbles(a)),
-		_mm256_shuffle_epi8(high, crc_high_nibbles(a)));
-}
-
-/* 16 bytes of each of two flits. */
-static inline reg
-crc_two_at(const uint8_t *a, const uint8_t *b, size_t off)
-{
-	return _mm256_inserti128_si256(
-		_mm256_castsi128_si256(_mm_loadu_si128((const __m128i *)(const void *)(a + off))),
-		_mm_loadu_si128((const __m128i *)(const void *)(b + off)), 1);
+	return crc_add(_mm256_shuffle_epi8(low, reg256_low_nibbles(a)),
+		_mm256_shuffle_epi8(high, reg256_high_nibbles(a)));
 }
 
 /*

@@ -18,6 +18,7 @@
 #include <immintrin.h>
 
 #include "fec_priv.h"
+#include "reg256_priv.h"
 
 #include "weft_base.h"
 
@@ -26,8 +27,6 @@
 #define FOLDED 8 /* rows that go to the others */
 #define PAIRS (FEC_GROUP_FLITS / 2)
 
-typedef __m256i reg;
-
 /* A product with a constant. */
 typedef reg (*times_fn)(reg a);
 
@@ -35,15 +34,6 @@ static inline reg
 fec_add(reg a, reg b)
 {
 	return _mm256_xor_si256(a, b);
-}
-
-/* 16 bytes of each flit. */
-static inline reg
-row_at(const uint8_t *const *flit, size_t off)
-{
-	return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(
-					       (const __m128i *)(const void *)(flit[0] + off))),
-		_mm_loadu_si128((const __m128i *)(const void *)(flit[1] + off)), 1);
 }
 
 static inline reg
@@ -67,7 +57,7 @@ fec_sum_rows(
 	static_assert(WEFT_FEC_COVERED == (ROWS - 1) * ROW + 10, "what the last row holds");
 #pragma GCC unroll 17
 	for (unsigned int r = 0; r < ROWS; r++)
-		row[r] = row_at(flit, r * ROW);
+		row[r] = reg256_two_at(flit[0], flit[1], r * ROW);
 	row[ROWS - 1] = _mm256_and_si256(row[ROWS - 1], ten);
 #pragma GCC unroll 8
 	for (unsigned int r = 0; r < FOLDED; r++) {
@@ -106,13 +96,8 @@ fec_transpose(const reg *sum, reg out[5])
 {
 	const reg s0 = fec_spread(sum[0]), s1 = fec_spread(sum[1]);
 	const reg s2 = fec_spread(sum[2]), s3 = fec_spread(sum[3]);
-	const reg a = _mm256_unpacklo_epi32(s0, s1), b = _mm256_unpacklo_epi32(s2, s3);
-	const reg c = _mm256_unpackhi_epi32(s0, s1), d = _mm256_unpackhi_epi32(s2, s3);
 
-	out[0] = _mm256_unpacklo_epi64(a, b);
-	out[1] = _mm256_unpackhi_epi64(a, b);
-	out[2] = _mm256_unpacklo_epi64(c, d);
-	out[3] = _mm256_unpackhi_epi64(c, d);
+	reg256_transpose(s0, s1, s2, s3, out);
 	out[4] = _mm256_unpackhi_epi64(
 		_mm256_unpackhi_epi32(sum[0], sum[1]), _mm256_unpackhi_epi32(sum[2], sum[3]));
 }
