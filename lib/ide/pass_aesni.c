@@ -282,10 +282,10 @@ ide_pass_tag_aesni(struct ide_pass_key *key, const struct ide_pass *pass, const 
 	const __m128i h = pass_load(key->power[IDE_PASS_POWER(1)]);
 	const unsigned int words = aad_len / 4;
 	const uint32_t blocks = pass->blocks + pcrc;
-	const uint64_t bits = (uint64_t)pass->blocks * 128 + (pcrc ? 32 : 0);
-	const __m128i lengths = _mm_set_epi64x((long long)aad_len * 8, (long long)bits);
+	const __m128i lengths = pass_lengths(pass, aad_len, pcrc);
+	const __m128i mask = pass_tag_mask(key, pass);
 	struct sum128 sum = { _mm_setzero_si128(), _mm_setzero_si128(), _mm_setzero_si128() };
-	__m128i text = pass_load(pass->hash), mask;
+	__m128i text = pass_load(pass->hash);
 
 	pass_block_add(&sum,
 		words <= AAD_WORDS_DIRECT ? aesni_aad_block(aad, aad_len)
@@ -298,10 +298,6 @@ ide_pass_tag_aesni(struct ide_pass_key *key, const struct ide_pass *pass, const 
 	} else {
 		pass_block_add(&sum, _mm_xor_si128(text, lengths), h);
 	}
-	mask = pass->has_mask
-	               ? pass_load(pass->mask)
-	               : pass_encrypt_block(
-				 key, _mm_shuffle_epi8(pass_counter_block(pass->counter, 1), rev));
 	_mm_storeu_si128((__m128i *)tag,
 		_mm_xor_si128(mask, _mm_shuffle_epi8(pass_block_reduce(&sum), rev)));
 }

@@ -85,6 +85,24 @@ pass_pcrc_block(const struct ide_pass *pass)
 	return _mm_set_epi64x((long long)((uint64_t)__builtin_bswap32(next) << 32), 0);
 }
 
+/* GHASH's last block: bits of AAD and of text. */
+static inline __m128i
+pass_lengths(const struct ide_pass *pass, unsigned int aad_len, bool pcrc)
+{
+	return _mm_set_epi64x((long long)aad_len * 8,
+		(long long)((uint64_t)pass->blocks * 128 + (pcrc ? 32 : 0)));
+}
+
+/* What the hash is made a tag with: of the pass, if a lane had it to spare. */
+static inline __m128i
+pass_tag_mask(const struct ide_pass_key *key, const struct ide_pass *pass)
+{
+	if (pass->has_mask)
+		return pass_load(pass->mask);
+	return pass_encrypt_block(
+		key, _mm_shuffle_epi8(pass_counter_block(pass->counter, 1), pass_load(reverse)));
+}
+
 /* AAD of up to two words is taken as it is, more is folded before. */
 #define AAD_WORDS_DIRECT 2
 

@@ -365,11 +365,11 @@ ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, cons
 	const __m128i h = pass_load(key->power[IDE_PASS_POWER(1)]);
 	const unsigned int words = aad_len / 4;
 	const uint32_t blocks = pass->blocks + pcrc;
-	const uint64_t bits = (uint64_t)pass->blocks * 128 + (pcrc ? 32 : 0);
-	const __m128i lengths = _mm_set_epi64x((long long)aad_len * 8, (long long)bits);
+	const __m128i lengths = pass_lengths(pass, aad_len, pcrc);
+	const __m128i mask = pass_tag_mask(key, pass);
 	struct sum512 sum = { _mm512_setzero_si512(), _mm512_setzero_si512(),
 		_mm512_setzero_si512() };
-	__m128i text = pass_load(pass->hash), head, mask;
+	__m128i text = pass_load(pass->hash), head;
 	int word[2] = { 0, 0 };
 
 	if (words <= AAD_WORDS_DIRECT) { /* each word as it was stored: a load of both would wait */
@@ -393,10 +393,6 @@ ide_pass_tag_vaes512(struct ide_pass_key *key, const struct ide_pass *pass, cons
 		text = _mm_xor_si128(text, lengths);
 		pass_sum_add(&sum, _mm512_zextsi128_si512(text), _mm512_zextsi128_si512(h));
 	}
-	mask = pass->has_mask
-	               ? pass_load(pass->mask)
-	               : pass_encrypt_block(
-				 key, _mm_shuffle_epi8(pass_counter_block(pass->counter, 1), rev));
 	_mm_storeu_si128(
 		(__m128i *)tag, _mm_xor_si128(mask, _mm_shuffle_epi8(pass_sum_reduce(&sum), rev)));
 }
