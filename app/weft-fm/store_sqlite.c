@@ -56,7 +56,7 @@ sqlite_exec(struct sqlite_store *s, const char *sql)
 
 /*
  * A statement with text values in order; the caller steps and finalizes it. NULL: the store is
- * damaged, which stepping it says too.
+ * damaged; SQLite takes no statement for a misuse, so that to bind does nothing and to step fails.
  */
 static sqlite3_stmt *
 sqlite_prepare(struct sqlite_store *s, const char *sql, const char *a, const char *b)
@@ -72,12 +72,6 @@ sqlite_prepare(struct sqlite_store *s, const char *sql, const char *a, const cha
 	return q;
 }
 
-static int
-sqlite_step(sqlite3_stmt *q)
-{
-	return q == NULL ? SQLITE_ERROR : sqlite3_step(q);
-}
-
 /* The manager goes on: @what was not done. */
 static int
 sqlite_failed(struct sqlite_store *s, const char *what)
@@ -91,7 +85,7 @@ sqlite_failed(struct sqlite_store *s, const char *what)
 static int
 sqlite_run(struct sqlite_store *s, sqlite3_stmt *q)
 {
-	int rc = sqlite_step(q);
+	int rc = sqlite3_step(q);
 
 	sqlite3_finalize(q);
 	return rc == SQLITE_DONE || rc == SQLITE_ROW ? 0 : sqlite_failed(s, "written");
@@ -101,7 +95,7 @@ sqlite_run(struct sqlite_store *s, sqlite3_stmt *q)
 static bool
 sqlite_next(struct sqlite_store *s, sqlite3_stmt *q)
 {
-	const int rc = sqlite_step(q);
+	const int rc = sqlite3_step(q);
 
 	if (rc != SQLITE_ROW && rc != SQLITE_DONE)
 		cli_fail("store %s: %s: put back a whole copy of it", s->path,
@@ -113,7 +107,7 @@ static void
 sqlite_check_version(struct sqlite_store *s)
 {
 	sqlite3_stmt *q = sqlite_prepare(s, "PRAGMA user_version", NULL, NULL);
-	const bool is_read = sqlite_step(q) == SQLITE_ROW;
+	const bool is_read = sqlite3_step(q) == SQLITE_ROW;
 	const int version = is_read ? sqlite3_column_int(q, 0) : 0;
 
 	sqlite3_finalize(q);
@@ -238,14 +232,13 @@ sqlite_identity(struct store *base, struct store_identity *id)
 	store_draw_uuid(id->uuid);
 	q = sqlite_prepare(
 		s, "INSERT OR IGNORE INTO meta (key, value) VALUES ('uuid', ?1)", NULL, NULL);
-	if (q != NULL)
-		sqlite3_bind_blob(q, 1, id->uuid, 16, SQLITE_TRANSIENT);
+	sqlite3_bind_blob(q, 1, id->uuid, 16, SQLITE_TRANSIENT);
 	if (sqlite_run(s, q) != 0)
 		cli_fail("store %s: without a UUID in it, components would not know the manager "
 			 "again",
 			sqlite_name(s));
 	q = sqlite_prepare(s, "SELECT value FROM meta WHERE key = 'uuid'", NULL, NULL);
-	if (sqlite_step(q) != SQLITE_ROW || sqlite3_column_bytes(q, 0) != 16)
+	if (sqlite3_step(q) != SQLITE_ROW || sqlite3_column_bytes(q, 0) != 16)
 		cli_fail("store %s: expected a UUID of 16 bytes in it", sqlite_name(s));
 	memcpy(id->uuid, sqlite3_column_blob(q, 0), 16);
 	sqlite3_finalize(q);
@@ -262,8 +255,6 @@ sqlite_audit(struct store *base, const struct store_change *c)
 		c->who, c->why);
 	struct timespec now;
 
-	if (q == NULL)
-		return sqlite_failed(s, "written");
 	clock_gettime(CLOCK_REALTIME, &now);
 	sqlite3_bind_text(q, 3, c->node, -1, SQLITE_TRANSIENT);
 	sqlite3_bind_text(q, 4, c->what, -1, SQLITE_TRANSIENT);
@@ -283,9 +274,8 @@ sqlite_history(struct store *base, unsigned int n)
 	json_t *list = json_array();
 	int rc;
 
-	if (q != NULL)
-		sqlite3_bind_int64(q, 1, n);
-	while ((rc = sqlite_step(q)) == SQLITE_ROW) {
+	sqlite3_bind_int64(q, 1, n);
+	while ((rc = sqlite3_step(q)) == SQLITE_ROW) {
 		char opcode[8];
 
 		snprintf(opcode, sizeof(opcode), "%04X",
@@ -345,19 +335,15 @@ sqlite_put_memory(struct sqlite_store *s, const struct weft_topo *t, const struc
 		s, "INSERT INTO memory (name, grp, segment) VALUES (?1, ?2, ?3)", m->name, NULL);
 	int rc;
 
-	if (q != NULL) {
-		sqlite3_bind_int(q, 2, m->group);
-		sqlite3_bind_int(q, 3, m->segment);
-	}
+	sqlite3_bind_int(q, 2, m->group);
+	sqlite3_bind_int(q, 3, m->segment);
 	rc = sqlite_run(s, q);
 	for (unsigned int i = 0; i < m->n_extents && rc == 0; i++) {
 		q = sqlite_prepare(s,
 			"INSERT INTO memory_extent (name, gfd, dpa, size) VALUES (?1, ?2, ?3, ?4)",
 			m->name, t->node[m->extent[i].gfd].name);
-		if (q != NULL) {
-			sqlite3_bind_int64(q, 3, (int64_t)m->extent[i].dpa);
-			sqlite3_bind_int64(q, 4, (int64_t)m->extent[i].size);
-		}
+		sqlite3_bind_int64(q, 3, (int64_t)m->extent[i].dpa);
+		sqlite3_bind_int64(q, 4, (int64_t)m->extent[i].size);
 		rc = sqlite_run(s, q);
 	}
 	for (unsigned int i = 0; i < m->n_hosts && rc == 0; i++)
