@@ -134,8 +134,8 @@ static const struct cli_option options[] = {
 		"reads by each way in, beside pipes, TCP and memcpy of this machine, in place of "
 		"--op, --size and --depth",
 		CLI_FLAG(bench.is_ways), .tags = CTL_BENCH },
-	{ "uio", NULL, NULL, "by UIO in place of CXL.mem", CLI_FLAG(bench.is_uio),
-		.tags = CTL_BENCH },
+	{ "uio", NULL, NULL, "by UIO in place of CXL.mem; --size is a multiple of 4 then",
+		CLI_FLAG(bench.is_uio), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
 		.tags = CTL_BENCH },
 	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace, drain, inject") },

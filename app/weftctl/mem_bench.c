@@ -164,6 +164,9 @@ mem_bench(struct ctl *c)
 		c->opt.size = MEM_BENCH_SIZE;
 	if (c->opt.size < 1 || c->opt.size > MEM_BENCH_MOST)
 		cli_usage("--size: expected 1 to 1M, got \"%s\"", c->opt.size_text);
+	if (c->opt.bench.is_uio && c->opt.size % 4 != 0)
+		cli_usage("--size: expected a multiple of 4 with --uio, got \"%s\"",
+			c->opt.size_text);
 	if (writes && !c->opt.is_forced)
 		cli_usage("%s --op write overwrites %s: give --force if it may", c->verb,
 			c->operand[0]);

@@ -280,8 +280,8 @@ ways_json(const struct ways *y)
 		}
 		json_array_append_new(rows, o);
 	}
-	return json_pack(
-		"{s:s, s:s, s:o}", "node", weft_node(y->c->w), "region", y->r.name, "ways", rows);
+	return json_pack("{s:s, s:s, s:b, s:o}", "node", weft_node(y->c->w), "region", y->r.name,
+		"uio", y->c->opt.bench.is_uio, "ways", rows);
 }
 
 static void

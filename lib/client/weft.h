@@ -236,10 +236,10 @@ int weft_fd(struct weft *w);
  * @param flags  0: as the region was opened, which has to be for WEFT_READ at least. WEFT_READ: a
  *               store is SIGSEGV; WEFT_READ | WEFT_WRITE
  * @param p      receives the address on 0; valid until weft_unmap() or weft_detach()
- * @return 0; -EINVAL: off, n or flags, or beyond the end; -EACCES: not opened for that, or no right
- *         any more; -ESTALE: the memory is another than was opened; -EPERM: this process may not
- *         call userfaultfd; -ENOSYS: the kernel can't (Linux 5.19 can); -EMFILE, -ENOMEM,
- *         -ESHUTDOWN; the first time also errors of weft_attach()
+ * @return 0; -EINVAL: off, n (by UIO a multiple of 4) or flags, beyond the end; -EACCES: not
+ *         opened for that, or no right any more; -ESTALE: the memory is another than was opened;
+ *         -EPERM: this process may not call userfaultfd; -ENOSYS: the kernel can't (Linux 5.19
+ *         can); -EMFILE, -ENOMEM, -ESHUTDOWN; the first time also errors of weft_attach()
  */
 int weft_map(struct weft_region *r, uint64_t off, size_t n, int flags, void **p);
 

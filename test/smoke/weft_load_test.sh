@@ -98,6 +98,7 @@ for mode in rxl cxl; do
 	done
 	ctl bench "$striped" --uio --size 4K --depth 4 --seconds 0.1 --json >out || die "$mode: bench by UIO"
 	holds "$mode: bench by UIO" 'o["uio"] and o["ops"] > 0'
+	misused '--size: expected a multiple of 4 with --uio, got "99"' "$app/weftctl" --node h0 mem bench g0 --uio --size 99
 	load --region g0:0+512K --op mix --verify --ops 2000 --json - >beside &
 	pid=$!
 	run "$mode: UIO of few bytes" --kind uio --region g0:0x80004+512 --op mix --size 12 --ops 2000
