@@ -302,6 +302,8 @@ weft_link_deadline(const struct weft_link *e)
 		return 0;
 	if (link_is_in_doubt(e) && e->doubt_ns < at)
 		at = e->doubt_ns;
+	if (!weft_session_takes_flits(&e->session))
+		return at;
 	if (e->ide != NULL) {
 		t = weft_llr_room(e->llr) == 0 ? at
 		                               : link_ide_deadline(e->ide, link_epoch_delay_ns(e));

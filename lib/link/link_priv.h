@@ -71,6 +71,13 @@ link_is_broken(const struct weft_link *e)
 	return e->io->is_broken || (e->ide != NULL && e->ide->is_broken);
 }
 
+/* Whether flits may go out now. */
+static inline bool
+link_may_transmit(const struct weft_link *e)
+{
+	return weft_session_takes_flits(&e->session) && !link_is_broken(e);
+}
+
 /* How long an epoch of IDE waits for more. */
 static inline uint64_t
 link_epoch_delay_ns(const struct weft_link *e)

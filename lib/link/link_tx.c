@@ -415,7 +415,7 @@ weft_link_next_control(struct weft_link *e, uint8_t *payload, uint64_t now_ns,
 void
 weft_link_pack(struct weft_link *e, uint64_t now_ns)
 {
-	if (weft_session_is_live(&e->session) && !link_is_broken(e))
+	if (link_may_transmit(e))
 		link_complete(e, now_ns);
 }
 
@@ -424,7 +424,7 @@ weft_link_seal(struct weft_link *e, uint64_t now_ns)
 {
 	uint64_t before;
 
-	if (e->ide == NULL || !weft_session_is_live(&e->session) || link_is_broken(e))
+	if (e->ide == NULL || !link_may_transmit(e))
 		return 0;
 	before = e->ide->sealed;
 	link_complete_ide(e, now_ns);
@@ -436,7 +436,7 @@ bool
 weft_link_next_flits(
 	struct weft_link *e, uint8_t *payload, uint64_t now_ns, struct weft_link_out *out)
 {
-	if (!weft_session_is_live(&e->session) || link_is_broken(e))
+	if (!link_may_transmit(e))
 		return false;
 	*out = (struct weft_link_out){ .hdr = { .mode = e->cfg.llr.mode,
 					       .form = e->session.cfg.params.form,

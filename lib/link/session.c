@@ -123,6 +123,7 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 	s->state = WEFT_SESSION_UP;
 	s->differs = WEFT_PARAM_NONE;
 	s->rx_timed_out = s->peer_rx_timed_out = false;
+	s->peer_has_begun = s->cfg.is_initiator || !session_has_ide(s); /* SESS-29 */
 	s->was_probed = false;
 	s->due.ready = false;
 	s->due.keepalive = !s->cfg.is_initiator; /* the initiator waits for it */
@@ -182,6 +183,7 @@ session_heard(struct weft_session *s, uint64_t now_ns)
 {
 	s->ticked_ns = now_ns;
 	s->idle_ns = 0;
+	s->peer_has_begun = true;
 	if (s->rx_timed_out) {
 		s->rx_timed_out = false;
 		s->due.keepalive = true; /* the other end waits for the all-clear */
@@ -220,7 +222,7 @@ enum weft_verdict
 weft_session_flits(
 	struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_session_event *ev)
 {
-	/* With keys only a frame with a MAC begins a session; these flits will be sent again. */
+	/* With keys only a frame with a MAC begins a session; its flits will be sent again. */
 	if (id != s->id && id == s->attempt.pending_sid && session_has_ide(s)) {
 		*ev = WEFT_SESSION_NOTHING;
 		s->count[WEFT_SESSION_N_UNKNOWN]++;

@@ -163,6 +163,7 @@ struct weft_session {
 	uint8_t differs; /* enum weft_control_param, in REFUSED */
 	bool rx_timed_out; /* live: nothing came for rx_timeout_ns */
 	bool peer_rx_timed_out; /* live: the other end says so of itself */
+	bool peer_has_begun; /* live: with keys, heard in it; a responder is not told otherwise */
 	uint32_t id; /* live session; 0: none */
 	uint64_t ticked_ns; /* time is counted up to here */
 	uint64_t idle_ns; /* live: without a frame of the session, as counted */
@@ -275,11 +276,21 @@ void weft_session_knows(struct weft_session *s, uint64_t generation);
 /** What was agreed on for the live session. */
 void weft_session_transcript(const struct weft_session *s, struct weft_session_transcript *d);
 
-/** Whether flits may be sent: UP or STALLED. */
+/** Whether there is a session: UP or STALLED. */
 static inline bool
 weft_session_is_live(const struct weft_session *s)
 {
 	return s->id != 0;
+}
+
+/**
+ * Whether the other end would take flits now. A responder with keys waits for the first frame of
+ * the initiator: until its KEEPALIVE has come there, flits are those of an unknown session.
+ */
+static inline bool
+weft_session_takes_flits(const struct weft_session *s)
+{
+	return s->id != 0 && s->peer_has_begun;
 }
 
 extern const struct weft_counter weft_session_counters[];

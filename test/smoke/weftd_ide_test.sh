@@ -57,6 +57,8 @@ modes=$(few "rxl-skid cxl-containment" "rxl-containment rxl-skid cxl-containment
 for both in $modes; do
 	fabric ${both%-*} "{mode: ${both#*-}, key_file: $work/psk}" 10000 20000 >"$work/$both.yaml"
 	secure $both
+	same "$both: flits before their session, on a clean wire" 0 "$(json "$work/$both.json" \
+		'sum(n["drops"].get("session", 0) for n in o["nodes"])')"
 	same "$both: keys changed" 0 "$(sum "$work/$both.json" end ide_rekeys)"
 done
 fabric rxl "{mode: skid, key_file: $work/psk, pcrc: off, poison: on, stop: on, rekey_flits: 100}" \

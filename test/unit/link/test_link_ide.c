@@ -356,6 +356,85 @@ WEFT_TEST(sessions_with_ide_keep_their_promises)
 	assert_true(rekeys > 20);
 }
 
+/*
+ * All that the sides have to say now, taken as a pipeline takes what came in one burst: flits on
+ * the way, control frames at its end.
+ */
+static void
+exchange_bursts(struct rig *r)
+{
+	static const uint8_t order[] = { WEFT_WIRE_FLITS, WEFT_WIRE_CONTROL };
+
+	for (unsigned int i = 0; i < 2; i++)
+		do
+			r->side[i].free_ns = 0;
+		while (leave(r, i));
+	r->now_ns += 2000;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct side *s = &r->side[i];
+
+		for (unsigned int pass = 0; pass < WEFT_ARRAY_SIZE(order); pass++)
+			for (uint32_t k = 0; k < s->n_frames; k++)
+				if (s->frame[k].hdr.kind == order[pass])
+					arrive(r, i, &s->frame[k]);
+		s->n_frames = 0;
+		follow(r, i, weft_link_tick(s->end, r->now_ns));
+	}
+}
+
+/* SESS-29 */
+WEFT_TEST(a_session_that_begins_on_a_clean_wire_drops_nothing)
+{
+	for (unsigned int run = 0; run < 4; run++) {
+		struct rig r;
+
+		ide_rig(&r, run, run >= 2, run % 2 == 0 ? WEFT_IDE_CONTAINMENT : WEFT_IDE_SKID,
+			true, UINT64_C(1) << 40);
+		for (unsigned int k = 0; k < 1000; k++)
+			exchange_bursts(&r);
+		for (unsigned int i = 0; i < 2; i++) {
+			struct weft_link *e = r.side[i].end;
+			const struct weft_llr *l = weft_link_llr(e);
+
+			assert_int_equal(r.side[i].begun, 1);
+			assert_int_equal(weft_link_session(e)->count[WEFT_SESSION_N_UNKNOWN], 0);
+			assert_int_equal(weft_llr_count(l, WEFT_LLR_N_RESENT), 0);
+			assert_int_equal(weft_llr_count(l, WEFT_LLR_N_GAPS), 0);
+			/* Credits came, and nothing is left that they were held back for. */
+			assert_true(weft_link_can_send(
+				e, i == 0 ? WEFT_MSG_M2S_REQ : WEFT_MSG_S2M_NDR));
+			assert_int_equal(weft_llr_unacked(l), 0);
+		}
+		ide_rig_free(&r);
+	}
+}
+
+/* With keys the responder sends nothing but KEEPALIVEs, and does not spin, until it is answered. */
+WEFT_TEST(a_responder_with_keys_waits_for_the_initiator)
+{
+	const struct weft_link *e;
+	uint64_t sent;
+	struct rig r;
+
+	ide_rig(&r, 3, false, WEFT_IDE_SKID, true, 1000);
+	while (weft_link_session(r.side[1].end)->id == 0)
+		assert_true(step(&r));
+	r.cut[1] = true;
+	e = r.side[1].end;
+	sent = r.now_ns;
+	for (unsigned int k = 0; k < 100 && r.now_ns < sent + r.side[1].cfg.session.rx_timeout_ns;
+		k++)
+		assert_true(step(&r));
+	assert_true(r.now_ns >= sent + r.side[1].cfg.session.rx_timeout_ns);
+	assert_int_equal(weft_link_session(r.side[0].end)->state, WEFT_SESSION_UP);
+	assert_int_equal(weft_link_session(r.side[0].end)->count[WEFT_SESSION_N_UNKNOWN], 0);
+	assert_int_equal(weft_llr_count(weft_link_llr(r.side[1].end), WEFT_LLR_N_SENT), 0);
+	assert_true(weft_link_deadline(e) > r.now_ns);
+	r.cut[1] = false;
+	assert_true(talk(&r, 10));
+	ide_rig_free(&r);
+}
+
 /* Both flows, with and without IDE, and its MACs whether they cover Poison or not. */
 WEFT_TEST(late_poison_arrives_with_its_data)
 {
