@@ -162,36 +162,28 @@ cci_hex(const char *text, uint8_t *to)
 	return n;
 }
 
-/* What is not named is 0, and 0 stops all traffic of a port. */
-static void
-cci_judge_names(uint16_t opcode, const char *text)
-{
-	const char *op = strstr(text, "op=");
-
-	if (opcode == WEFT_CCI_PORT_CONTROL && (op == NULL || (op != text && op[-1] != ' ')))
-		cli_usage("cci %04x: expected op=0 (assert PERST), op=1 (deassert) or op=2 (reset) "
-			  "in the request, got \"%s\"",
-			opcode, text);
-}
-
 /* Hex digits, or fields by their names. */
 static size_t
 cci_payload(uint16_t opcode, const char *text, uint8_t *to)
 {
 	const struct weft_cci_command_layout *command = weft_cci_find_command(opcode);
+	const struct weft_cci_field *missing;
 	int n;
 
 	if (text == NULL)
 		return 0;
 	if (strchr(text, '=') == NULL)
 		return cci_hex(text, to);
-	cci_judge_names(opcode, text);
 	n = command == NULL || command->req == NULL
 	            ? -EINVAL
 	            : weft_cci_parse_payload(to, WEFT_CCI_MAX_PAYLOAD, command->req, text);
 	if (n < 0)
 		cli_usage("cci %04x: expected fields of the request as name=value, got \"%s\": %s",
 			opcode, text, strerror(-n));
+	missing = weft_cci_missing_field(command->req, text);
+	if (missing != NULL)
+		cli_usage("cci %04x: expected %s=, %s, beside \"%s\": left out it would be 0",
+			opcode, missing->name, missing->must, text);
 	return (size_t)n;
 }
 

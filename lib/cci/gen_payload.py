@@ -11,8 +11,9 @@ import sys
 from collections import namedtuple
 
 # kind: number, bytes, words, list (of entries or of numbers) or data (a list of bytes). size: bytes on the
-# wire, of a list those of one element. count: the field that says how many; "*" if the length does.
-Field = namedtuple('Field', 'name kind size at n count entry')
+# wire, of a list those of one element. count: the field that says how many; "*" if the length does. must: what it may
+# be, if a request by names must have it.
+Field = namedtuple('Field', 'name kind size at n count entry must')
 Layout = namedtuple('Layout', 'name text fields len list min')
 Command = namedtuple('Command', 'opcode key name req rsp')
 
@@ -25,7 +26,7 @@ class Tables:
     """What layouts.txt says."""
 
     def __init__(self, path):
-        self.entries, self.commands = {}, {}
+        self.entries, self.commands, self.may = {}, {}, {}
         with open(path, encoding='utf-8') as f:
             for number, line in enumerate(f, 1):
                 line = line.split('#')[0].rstrip()
@@ -35,11 +36,17 @@ class Tables:
                 except (KeyError, ValueError) as e:
                     sys.exit('%s:%d: %s: %r' % (path, number, line.strip(), e))
         self.commands = dict(sorted(self.commands.items()))
+        for c in self.commands.values():
+            if c.req is not None and any(f.must == '?' for f in c.req.fields):
+                sys.exit('%s: %s: nothing says what a field may be' % (path, c.key))
 
     def _line(self, line):
         words = line.split()
         if line[0] == '\t':
             last = list(self.commands.values())[-1]
+            if words[0] == 'may':
+                self.commands[last.opcode] = last._replace(req=self._say(last.req, words[1], ' '.join(words[2:])))
+                return
             if getattr(last, words[0]) is not None or words[0] not in ('req', 'rsp'):
                 raise ValueError('not another one')
             if words[1] == 'as':
@@ -49,12 +56,17 @@ class Tables:
                 layout = self._layout(last.key + '_' + words[0], last.name, words[1:])
             if words[0] == 'rsp' and layout.min != layout.len:
                 raise ValueError('an answer is whole')
+            if words[0] == 'rsp' and any(f.must for f in layout.fields):
+                raise ValueError('nobody writes an answer')
             self.commands[last.opcode] = last._replace(**{words[0]: layout})
         elif words[0] == 'entry':
             self._new(words[1], self.entries)
             self.entries[words[1]] = self._layout(words[1], words[1], words[2:])
-            if self.entries[words[1]].list:
-                raise ValueError('a list in an entry')
+            if self.entries[words[1]].list or any(f.must for f in self.entries[words[1]].fields):
+                raise ValueError('a list in an entry, or a field to name')
+        elif words[0] == 'may':
+            self._new(words[1], self.may)
+            self.may[words[1]] = ' '.join(words[2:])
         elif words[0] == 'command':
             opcode = int(words[1], 16)
             self._new(opcode, self.commands)
@@ -62,6 +74,13 @@ class Tables:
             self.commands[opcode] = Command(opcode, words[2], ' '.join(words[3:]), None, None)
         else:
             raise ValueError('entry or command wanted')
+
+    @staticmethod
+    def _say(layout, name, text):
+        """The request with what its field may be."""
+        if not text or name not in [f.name for f in layout.fields if f.must]:
+            raise ValueError('no field to name ' + name)
+        return layout._replace(fields=[f._replace(must=text) if f.name == name else f for f in layout.fields])
 
     @staticmethod
     def _new(key, those):
@@ -87,6 +106,10 @@ class Tables:
         return Layout(name, text, fields, size, lists[0] if lists else None, size if least is None else least)
 
     def _field(self, word, at, before):
+        must = None
+        if word[0] == '!':
+            word = word[1:]
+            must = self.may.get(word.split(':')[0], '?')
         m = re.fullmatch(r'(\w+)(?::(?:(\d+)|(\d+)b|(\d+)x(\d+)|\[(\w+|\*)\](\w+)))?', word)
         if m is None:
             raise ValueError(word)
@@ -95,18 +118,18 @@ class Tables:
             if count != '*' and count not in [f.name for f in before if f.kind == 'number']:
                 raise ValueError('no count ' + count)
             if entry == 'b':
-                return Field(name, 'data', 1, at, 1, count, None)
+                return Field(name, 'data', 1, at, 1, count, None, must)
             if entry.isdigit():
-                return Field(name, 'list', int(entry), at, 1, count, None)
-            return Field(name, 'list', self.entries[entry].len, at, 1, count, entry)
+                return Field(name, 'list', int(entry), at, 1, count, None, must)
+            return Field(name, 'list', self.entries[entry].len, at, 1, count, entry, must)
         if n_bytes is not None:
-            return Field(name, 'bytes', int(n_bytes), at, 1, None, None)
+            return Field(name, 'bytes', int(n_bytes), at, 1, None, None, must)
         if n is not None:
-            return Field(name, 'words', int(each), at, int(n), None, None)
+            return Field(name, 'words', int(each), at, int(n), None, None, must)
         size = int(size or 1)
         if name != 'r' and size not in (1, 2, 3, 4, 8):
             raise ValueError(word)
-        return Field(name, 'number', size, at, 1, None, None)
+        return Field(name, 'number', size, at, 1, None, None, must)
 
     def payloads(self):
         return [p for c in self.commands.values() for p in (c.req, c.rsp) if p is not None]
@@ -341,6 +364,8 @@ def field_row(layout, f):
         count = counter(layout)
         row += ', .count_at = offsetof(%s, %s), .count_width = sizeof(((%s *)0)->%s)' % (name, count, name, count)
         row += ', .is_counted = %s' % ('false' if f.count == '*' else 'true')
+    if f.must is not None:
+        row += ', .must = "%s"' % f.must
     if f.entry is not None:
         row += ', .entry = &layout_%s' % f.entry
     return '\t{ %s },' % row

@@ -383,3 +383,25 @@ weft_cci_parse_payload(
 		return rc;
 	return layout->put(b, room < WEFT_CCI_MAX_PAYLOAD ? room : WEFT_CCI_MAX_PAYLOAD, &in.p);
 }
+
+static bool
+text_names(const char *text, const char *name)
+{
+	const size_t len = strlen(name);
+
+	for (; *text != '\0'; text += strcspn(text, " ")) {
+		text += strspn(text, " ");
+		if (strncmp(text, name, len) == 0 && text[len] == '=')
+			return true;
+	}
+	return false;
+}
+
+const struct weft_cci_field *
+weft_cci_missing_field(const struct weft_cci_layout *layout, const char *text)
+{
+	for (unsigned int i = 0; layout != NULL && i < layout->n_fields; i++)
+		if (layout->fields[i].must != NULL && !text_names(text, layout->fields[i].name))
+			return &layout->fields[i];
+	return NULL;
+}

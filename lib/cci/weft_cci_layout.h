@@ -37,6 +37,8 @@ struct weft_cci_field {
 	uint16_t count_at;
 	bool is_counted; /**< the count is a field too; else it follows from the length */
 	const struct weft_cci_layout *entry; /**< of a list; NULL: it is of numbers */
+	/** What it may be, where 0 is an action or an object and no default; NULL: 0 will do */
+	const char *must;
 };
 
 /** A payload or an entry of a list. */

@@ -36,6 +36,14 @@ int weft_cci_print_payload(char *text, size_t room, const struct weft_cci_layout
 int weft_cci_parse_payload(
 	uint8_t *b, size_t room, const struct weft_cci_layout *layout, const char *text);
 
+/**
+ * The first field that a request must name and @p text does not, NULL if there is none: left out it
+ * would be 0, which is an action or an object. For people: weft_cci_parse_payload() takes such a
+ * text.
+ */
+const struct weft_cci_field *weft_cci_missing_field(
+	const struct weft_cci_layout *layout, const char *text);
+
 WEFT_END_DECLS
 
 #endif /* WEFT_CCI_TEXT_H */

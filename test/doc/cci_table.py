@@ -32,7 +32,8 @@ def size(layout):
     return f"{fixed} + {each}" if layout.len else each
 
 
-GOOD = "entry e a b:2 = 3\ncommand 0001 c C\n\treq n r:2 l:[n]e = 3\n\trsp x:8 y:16b z:2x8 = 40\n"
+GOOD = ("may n so many\nentry e a b:2 = 3\ncommand 0001 c C\n\treq !n r:2 l:[n]e = 3\n\tmay n another\n"
+        "\trsp x:8 y:16b z:2x8 = 40\n")
 BAD = (
     "entry f a = 2",  # another size
     "entry f a a = 2",  # a name twice
@@ -49,6 +50,12 @@ BAD = (
     "command 0002 d D\n\treq a",  # no size
     "command 0002 d D\n\treq a = 1\n\treq a = 1",
     "command 0002 d D\n\treq as 0007",
+    "command 0002 d D\n\treq !a = 1",  # nothing says what it may be
+    "command 0002 d D\n\treq n = 1\n\tmay n x",  # it need not be named
+    "command 0002 d D\n\treq !n = 1\n\tmay n",  # no text
+    "command 0002 d D\n\trsp !n = 1",
+    "entry f !n = 1",
+    "may n x",  # twice
     "other",
 )
 

@@ -20,8 +20,10 @@ misused 'fm mem release: it takes no --size' "$app/weftctl" fm mem release m --s
 misused 'fm mem share: --host and --hosts: expected one of them' "$app/weftctl" fm mem share m --host h0 --hosts h1,h2
 misused 'fm history: it takes no --node' "$app/weftctl" fm history --node h0
 misused 'fm show: it takes no --socket' "$app/weftctl" fm show fabric --socket h0.sock
-misused 'cci 5102: expected op=0 (assert PERST), op=1' "$app/weftctl" cci s0 port_control 'port=1'
-misused 'cci 5102: expected op=0 (assert PERST), op=1' "$app/weftctl" cci s0 5102 'stop=1 port=1'
+misused 'cci 5102: expected op=, 0 (assert PERST), 1' "$app/weftctl" cci s0 port_control 'port=1'
+misused 'cci 5102: expected fields of the request' "$app/weftctl" cci s0 5102 'stop=1 port=1'
+misused 'cci 5102: expected port=, the number of a port, beside "op=2"' "$app/weftctl" cci s0 port_control 'op=2'
+misused 'cci 5704: expected op=, 0 (assign) or 1 (clear)' "$app/weftctl" cci s0 configure_pid_assignment 'entry=[1:2:0]'
 refuses 's0' "$app/weftctl" cci s0 port_control 'port=1 op=1'
 misused 'fm mem: expected create, grow, share or release, got "shrink"' "$app/weftctl" fm mem shrink m
 

@@ -70,6 +70,58 @@ parse(uint16_t opcode, const char *text)
 	return weft_cci_parse_payload(b, sizeof(b), weft_cci_find_command(opcode)->req, text);
 }
 
+static void
+expect_missing(uint16_t opcode, const char *text, const char *want)
+{
+	const struct weft_cci_field *f =
+		weft_cci_missing_field(weft_cci_find_command(opcode)->req, text);
+
+	if (want == NULL)
+		assert_null(f);
+	else
+		assert_string_equal(f->name, want);
+}
+
+WEFT_TEST(what_has_no_default_must_be_named)
+{
+	expect_missing(0x5102, "", "port");
+	expect_missing(0x5102, " port=1 ", "op");
+	expect_missing(0x5102, "op=2", "port");
+	expect_missing(0x5102, "xport=1 portx=1 op=2", "port");
+	expect_missing(0x5102, "op=0 port=0", NULL);
+	expect_missing(0x5709, "entry=[1]", "start"); /* the table is the first */
+	expect_missing(0x5708, "n=1", NULL);
+	expect_missing(0xC101, "extent=[]", "flags");
+	assert_null(weft_cci_missing_field(NULL, "a=1"));
+	assert_string_equal(
+		weft_cci_missing_field(weft_cci_find_command(0x5102)->req, "port=1")->must,
+		"0 (assert PERST), 1 (deassert) or 2 (reset)");
+}
+
+static void
+operation_is_named(const struct weft_cci_field *f)
+{
+	static const char *const names[] = { "op", "pid_op", "how", "vcs", "vppb", "port", "host",
+		"grp", "rpid" };
+
+	for (unsigned int n = 0; n < WEFT_ARRAY_SIZE(names); n++)
+		if (strcmp(f->name, names[n]) == 0 && f->kind < WEFT_CCI_FIELD_LIST)
+			assert_non_null(f->must);
+}
+
+WEFT_TEST(each_operation_and_what_it_is_of_must_be_named)
+{
+	for (unsigned int i = 0; i < weft_cci_n_commands; i++) {
+		const struct weft_cci_layout *l = weft_cci_commands[i].req;
+
+		if (l == NULL ||
+			weft_cci_commands[i].opcode >> 8 == 1) /* events: for nobody to write */
+			continue;
+		for (unsigned int k = 0; k < l->n_fields; k++)
+			operation_is_named(&l->fields[k]);
+	}
+}
+
 WEFT_TEST(values_that_cannot_be_are_refused)
 {
 	assert_int_equal(parse(0x5709, ""), 6);
