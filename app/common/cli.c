@@ -457,16 +457,27 @@ cli_is_stopped(void)
 	return stopped != 0;
 }
 
+static int output_errno; /* why a flush failed, the first that did */
+
+void
+cli_flush(void)
+{
+	if (fflush(stdout) != 0 && output_errno == 0)
+		output_errno = errno;
+}
+
 /* 0, or -EIO if not all that was printed went out. */
 static int
 cli_output_end(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO };
-	const int e = fflush(stdout) != 0 ? errno : 0;
+	int e;
 
+	cli_flush();
+	e = output_errno;
 	if (e == 0 && !ferror(stdout))
 		return 0;
-	/* Of what failed while it was printed the reason is not kept. */
+	/* Of what failed for want of room in stdio's buffer the reason is not kept. */
 	if (poll(&out, 1, 0) != 1 || (out.revents & POLLERR) == 0)
 		cli_warn("standard output could not be written whole%s%s", e != 0 ? ": " : "",
 			e != 0 ? strerror(e) : "");

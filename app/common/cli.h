@@ -164,6 +164,9 @@ void cli_catch_stop(void);
 /** Whether a signal came since cli_catch_stop(). Any thread. */
 bool cli_is_stopped(void);
 
+/** Flush standard output. Of the first that fails cli_exit() gives the reason. */
+void cli_flush(void);
+
 /**
  * End a program that has printed: with @p status, or with 1 if not all of it went out. A line says
  * so, unless it was a pipe whose reader has gone.

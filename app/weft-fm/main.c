@@ -108,7 +108,7 @@ main_say(void *arg, const char *word, const char *text)
 	if (m->is_quiet)
 		return;
 	printf("%s fabric: %s\n", word, text);
-	fflush(stdout);
+	cli_flush();
 }
 
 /*
@@ -143,7 +143,7 @@ main_on_event(void *arg, const struct weft_fm_event *e)
 		memcpy(keep->text, e->text, sizeof(keep->text));
 	if (!m->is_quiet) {
 		printf("%s %s: %s\n", weft_fm_event_word(e->kind), node, keep->text);
-		fflush(stdout);
+		cli_flush();
 	}
 }
 

@@ -87,7 +87,7 @@ timeout 30 "${fm[@]}" --once --json found.json >once.log 2>once.err || die "--on
 # Once more, nothing is left to be done.
 timeout 30 "${fm[@]}" --once >again.log 2>&1 || die "--once again"
 ! grep -q '^write' again.log || die "a second run wrote"
-[ ! -w /dev/full ] || refuses 'standard output could not be written whole' bash -c "exec ${fm[*]} --once >/dev/full"
+[ ! -w /dev/full ] || refuses 'standard output could not be written whole: No space left on device' bash -c "exec ${fm[*]} --once >/dev/full"
 [ "$(sqlite3 fm.db 'SELECT count(*) > 10 FROM audit WHERE who = "weft-fm"')" = 1 ] || die "no log of changes"
 # Without that store it is another manager, and nothing is its own.
 "$app/weft-fm" --topology lab.yaml --once --timeout 1 >other.log 2>other.err && die "another manager took it"
