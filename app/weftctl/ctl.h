@@ -210,6 +210,9 @@ int fm_drain(struct ctl *c);
 int fm_undrain(struct ctl *c);
 int fm_mem(struct ctl *c);
 
+/* Option --hosts, which is to come once. */
+void fm_read_hosts(const char *option, char *text, void *to);
+
 /** What fm show takes; ends with NULL. */
 const char *const *fm_words(void);
 

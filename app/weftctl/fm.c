@@ -374,15 +374,43 @@ fm_undrain(struct ctl *c)
 	return fm_set_drained(c, false);
 }
 
+void
+fm_read_hosts(const char *option, char *text, void *to)
+{
+	const char **hosts = &((struct ctl_options *)to)->fm.hosts;
+
+	if (*hosts != NULL)
+		cli_usage("%s: expected one list of names, got \"%s\" and \"%s\"", option, *hosts,
+			text);
+	*hosts = text;
+}
+
+static bool
+fm_has_name(const json_t *list, const char *name, size_t len)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(
+		list, i, one) if (json_string_length(one) == len &&
+				  memcmp(json_string_value(one), name, len) == 0) return true;
+	return false;
+}
+
 /* Names between commas, as a list. */
 static json_t *
 fm_names(const char *text)
 {
 	json_t *list = json_array();
+	const char *at = text;
 
-	for (size_t n; text != NULL && *text != '\0'; text += n + (text[n] == ',')) {
-		n = strcspn(text, ",");
-		if (json_array_append_new(list, json_stringn(text, n)) != 0)
+	for (size_t n; at != NULL; at = at[n] == ',' ? at + n + 1 : NULL) {
+		n = strcspn(at, ",");
+		if (n == 0)
+			cli_usage("--hosts: expected names with a comma between, got \"%s\"", text);
+		if (fm_has_name(list, at, n))
+			cli_usage("--hosts: expected each host once, got \"%s\"", text);
+		if (json_array_append_new(list, json_stringn(at, n)) != 0)
 			cli_usage("--hosts: expected names in UTF-8, got other bytes");
 	}
 	return list;

@@ -195,7 +195,7 @@ static const struct cli_option options[] = {
 	{ "host", "PID", NULL,
 		"ask as the host of this PID, not as a manager; fm mem: name of a host",
 		CLI_TEXT(host), .tags = CTL_CCI | CTL_FM_MEM },
-	{ "hosts", "NAME,...", NULL, "fm mem: names of hosts", CLI_TEXT(fm.hosts),
+	{ "hosts", "NAME,...", NULL, "fm mem: names of hosts", CLI_OWN(fm_read_hosts),
 		.tags = CTL_FM_MEM },
 	{ CLI_SECTION("Output") },
 	{ "json", NULL, NULL,

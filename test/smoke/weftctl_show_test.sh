@@ -18,6 +18,11 @@ misused 'fm mem create: expected --size and --gfd and --hosts beside it' "$app/w
 misused 'fm mem grow: expected NAME beside it' "$app/weftctl" fm mem grow --size 1M
 misused 'fm mem release: it takes no --size' "$app/weftctl" fm mem release m --size 1M
 misused 'fm mem share: --host and --hosts: expected one of them' "$app/weftctl" fm mem share m --host h0 --hosts h1,h2
+for hosts in h0, ,h0 h0,,h1 ,; do
+	misused "--hosts: expected names with a comma between, got \"$hosts\"" "$app/weftctl" fm mem share m --hosts "$hosts"
+done
+misused '--hosts: expected each host once, got "h0,h1,h0"' "$app/weftctl" fm mem share m --hosts h0,h1,h0
+misused '--hosts: expected one list of names, got "h0" and "h1"' "$app/weftctl" fm mem share m --hosts h0 --hosts h1
 misused 'fm history: it takes no --node' "$app/weftctl" fm history --node h0
 misused 'fm show: it takes no --socket' "$app/weftctl" fm show fabric --socket h0.sock
 misused 'cci 5102: expected op=, 0 (assert PERST), 1' "$app/weftctl" cci s0 port_control 'port=1'
