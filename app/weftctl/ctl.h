@@ -36,6 +36,7 @@ enum {
 	CTL_WIRE = 32768,
 	CTL_SEED = 65536,
 	CTL_POISON = 131072,
+	CTL_NOT_WAYS = 262144, /* of mem bench, and nothing that --ways heeds */
 };
 
 enum ctl_bench_op { CTL_BENCH_READ, CTL_BENCH_WRITE };

@@ -120,11 +120,11 @@ static const struct cli_option options[] = {
 		CLI_TEXT(hex), .tags = CTL_INPUT },
 	{ CLI_SECTION("mem bench") },
 	{ "op", NULL, "read", "what to measure; write overwrites the region",
-		CLI_WORD(bench.op, bench_ops), .tags = CTL_BENCH },
+		CLI_WORD(bench.op, bench_ops), .tags = CTL_BENCH | CTL_NOT_WAYS },
 	{ "size", "SIZE", NULL, "bytes of an operation, up to 1M (64); fm mem: of memory",
-		CLI_OWN(main_read_size), .tags = CTL_BENCH | CTL_FM_MEM },
+		CLI_OWN(main_read_size), .tags = CTL_BENCH | CTL_FM_MEM | CTL_NOT_WAYS },
 	{ "depth", "N", "32", "operations under way at a time, 1 to 4096",
-		CLI_NUMBER(bench.depth, 1, 4096), .tags = CTL_BENCH },
+		CLI_NUMBER(bench.depth, 1, 4096), .tags = CTL_BENCH | CTL_NOT_WAYS },
 	{ "seconds", "S", NULL,
 		"how long, 0.01 to 3600 (2; inject: 10); trace: wait so long for its frames (for "
 		"ever)",
@@ -336,6 +336,9 @@ main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given
 			cli_usage("--%s: expected an option of %s, got one of others; --help says "
 				  "of which",
 				options[i].name, c->verb);
+	for (unsigned int i = 0; c->opt.bench.is_ways && i < ctl_program.n_options; i++)
+		if ((given & WEFT_BIT64(i)) != 0 && (options[i].tags & CTL_NOT_WAYS) != 0)
+			cli_usage("%s --ways: it takes no --%s", c->verb, options[i].name);
 	/* The manager serves the fabric, not a host. */
 	if (strcmp(v->subject, "fm") == 0 && (c->opt.node != NULL || c->opt.socket != NULL))
 		cli_usage("%s: it takes no --%s", c->verb, c->opt.node != NULL ? "node" : "socket");

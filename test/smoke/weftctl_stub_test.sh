@@ -378,6 +378,10 @@ misused 'mem load nowhere: No such file' "$ctl" mem load g0 nowhere
 misused 'mem load .: expected a file, got a folder' "$ctl" mem load g0 .
 misused 'mem write standard input: Bad file descriptor' bash -c "exec $ctl mem write g0 0 <&-"
 misused 'mem cmp nowhere: No such file' "$ctl" mem cmp g0 0 nowhere
+for option in '--op read' '--op write' '--size 64' '--depth 32'; do
+	# shellcheck disable=SC2086
+	misused "mem bench --ways: it takes no ${option% *}" "$ctl" mem bench r0 --ways $option
+done
 misused 'mem bench --op write overwrites g0' "$ctl" mem bench g0 --op write
 misused '--op: expected one of read, write, got "erase"' "$ctl" mem bench g0 --op erase
 misused '--size: expected 1 to 1M, got "2M"' "$ctl" mem bench g0 --size 2M
