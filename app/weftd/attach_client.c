@@ -226,6 +226,7 @@ client_open(struct attach_client *c, const struct attach_view *v,
 		return weft_errorf(a->text, sizeof(a->text), -ENOMEM, "out of memory");
 	rc = attach_regions_open(v, rq->name, rq->rights, r, a->text, sizeof(a->text));
 	if (rc == 0) {
+		a->odd = (uint32_t)(r->node.base % 4);
 		client_open_by_next(c, r);
 		rc = weft_node_client_open(c->client, &r->node);
 		if (rc < 0)

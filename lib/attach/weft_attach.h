@@ -97,7 +97,11 @@ struct weft_attach_answer {
 		uint32_t features; /**< HELLO: bits of enum weft_attach_feature */
 	};
 	uint32_t entries; /**< HELLO: as they are */
-	uint32_t n_regions; /**< LIST: of all */
+	union {
+		uint32_t n_regions; /**< LIST: of all */
+		/** OPEN: bytes from a multiple of 4 of the memory to its begin; 0: UIO will do */
+		uint32_t odd;
+	};
 	uint64_t data_len;
 	struct weft_attach_row row; /**< LIST, OPEN, INFO */
 	char text[WEFT_ATTACH_TEXT];

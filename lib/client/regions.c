@@ -54,6 +54,28 @@ weft_regions(struct weft *w, struct weft_region_info *list, int n)
 	return (int)a.n_regions;
 }
 
+/* Where the daemon does not answer, it is closed with the attachment. */
+static void
+region_let_go(struct weft *w, uint32_t handle)
+{
+	struct weft_attach_request q = { .call = WEFT_ATTACH_CLOSE, .handle = handle };
+	struct weft_attach_answer a;
+
+	client_ask(w, &q, &a);
+}
+
+/* Any offset that UIO takes would be none of the memory: better now than as SIGBUS of a map. */
+static int
+region_refuse_odd(struct weft *w, const char *name, const struct weft_attach_answer *a)
+{
+	region_let_go(w, a->handle);
+	return weft_errorf(client_error(w), CLIENT_TEXT, -EINVAL,
+		"opening \"%.128s\": it begins %u bytes behind a multiple of %u of the memory, "
+		"where "
+		"UIO goes by whole DWs: expected another offset, or no WEFT_UIO",
+		name, a->odd, CLIENT_UIO_ALIGN);
+}
+
 int
 weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 {
@@ -89,6 +111,8 @@ weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 		rc = weft_errorf(client_error(w), CLIENT_TEXT, -EACCES,
 			"\"%s\" was opened with rights 0x%x, wanted were 0x%x: see weft_regions()",
 			name, a.row.rights, q.rights);
+	if (rc == 0 && ((uint32_t)flags & WEFT_UIO) != 0 && a.odd != 0)
+		rc = region_refuse_odd(w, name, &a);
 	if (rc != 0) {
 		free(r);
 		return rc;
@@ -108,8 +132,6 @@ weft_open(struct weft *w, const char *name, int flags, struct weft_region **out)
 void
 weft_close(struct weft_region *r)
 {
-	struct weft_attach_request q = { .call = WEFT_ATTACH_CLOSE };
-	struct weft_attach_answer a;
 	struct weft_region **at;
 
 	if (r == NULL)
@@ -118,9 +140,7 @@ weft_close(struct weft_region *r)
 	for (at = &r->w->regions; *at != r; at = &(*at)->next)
 		;
 	*at = r->next;
-	q.handle = r->handle;
-	/* Where the daemon does not answer, it is closed with the attachment. */
-	client_ask(r->w, &q, &a);
+	region_let_go(r->w, r->handle);
 	free(r);
 }
 

@@ -121,9 +121,10 @@ int weft_regions(struct weft *w, struct weft_region_info *list, int n);
  *                requests of UIO, of up to 256 bytes each: offsets and lengths are then multiples
  *                of 4, and an error is told of the request's first byte
  * @param r       receives it on 0
- * @return 0; -ENOENT: no such region; -EACCES: no right to it; -EINVAL: flags, or what follows the
- *         name; -ERANGE: not within the region; -EOPNOTSUPP: the host has no UIO; -EMFILE: 64 are
- *         open; -ENOMEM; -ESHUTDOWN
+ * @return 0; -ENOENT: no such region; -EACCES: no right to it; -EINVAL: flags, what follows the
+ *         name, or with WEFT_UIO a region that begins at no multiple of 4 of the memory; -ERANGE:
+ *         not within the region; -EOPNOTSUPP: the host has no UIO; -EMFILE: 64 are open; -ENOMEM;
+ *         -ESHUTDOWN
  */
 int weft_open(struct weft *w, const char *region, int flags, struct weft_region **r);
 

@@ -99,6 +99,12 @@ for mode in rxl cxl; do
 	ctl bench "$striped" --uio --size 4K --depth 4 --seconds 0.1 --json >out || die "$mode: bench by UIO"
 	holds "$mode: bench by UIO" 'o["uio"] and o["ops"] > 0'
 	misused '--size: expected a multiple of 4 with --uio, got "99"' "$app/weftctl" --node h0 mem bench g0 --uio --size 99
+	for ways in "" --ways; do # --ways maps it
+		# shellcheck disable=SC2086
+		misused '"g0:0x1003+4K": it begins 3 bytes behind a multiple of 4' \
+			"$app/weftctl" --node h0 mem bench g0:0x1003+4K --uio $ways --seconds 0.1
+	done
+	ctl bench g0:0x1003+4K --seconds 0.1 >out || die "$mode: an odd place by CXL.mem"
 	load --region g0:0+512K --op mix --verify --ops 2000 --json - >beside &
 	pid=$!
 	run "$mode: UIO of few bytes" --kind uio --region g0:0x80004+512 --op mix --size 12 --ops 2000
