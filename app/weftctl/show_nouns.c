@@ -311,6 +311,7 @@ static const struct table_column key_columns[] = {
 	{ "PEER", "peer", TABLE_TEXT },
 	{ "IDE", "ide", TABLE_TEXT },
 	{ "EPOCHS", "epochs", TABLE_NUMBER },
+	{ "CHECKS", "checks", TABLE_NUMBER },
 	{ "REKEYS", "rekeys", TABLE_NUMBER },
 	{ "FAILURES", "failures", TABLE_NUMBER },
 	{ "DROPPED", "dropped", TABLE_NUMBER },

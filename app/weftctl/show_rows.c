@@ -179,14 +179,15 @@ show_keys_of(const struct show_node *n, json_t *rows)
 	{
 		const json_t *end = json_object_get(c, "end");
 
-		json_array_append_new(
-			rows, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node", n->name,
-				      "peer", show_string(c, "peer"), "ide", show_string(c, "ide"),
-				      "epochs", show_string(end, "ide_epochs"), "rekeys",
-				      show_string(end, "ide_rekeys"), "failures",
-				      show_string(end, "ide_failures"), "dropped",
-				      show_string(end, "ide_dropped"), "bad_macs",
-				      show_string(json_object_get(c, "session"), "bad_macs")));
+		json_array_append_new(rows,
+			json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "node", n->name,
+				"peer", show_string(c, "peer"), "ide", show_string(c, "ide"),
+				"epochs", show_string(end, "ide_epochs"), "checks",
+				show_string(end, "ide_checks"), "rekeys",
+				show_string(end, "ide_rekeys"), "failures",
+				show_string(end, "ide_failures"), "dropped",
+				show_string(end, "ide_dropped"), "bad_macs",
+				show_string(json_object_get(c, "session"), "bad_macs")));
 	}
 }
 

@@ -135,7 +135,7 @@ ctl show stages --node h0 --json >stages
 json stages '1 / all(s["cycles_per_flit"] > 0 and s["flits_per_s"] > 0 for s in o if s["stage"] in ("deframe", "deliver"))' >/dev/null ||
 	die "stages without cost: $(cat stages)"
 same 'routes of s0' "[('g0', 2), ('h0', 0), ('h1', 1)]" "$(ctl show routes --node s0 --json | json /dev/stdin 'sorted((r["to"], r["port"]) for r in o)')"
-same 'no keys' "['off']" "$(ctl show keys --node h0 --json | json /dev/stdin '[k["ide"] for k in o]')"
+same 'no keys' "[('off', 0)]" "$(ctl show keys --node h0 --json | json /dev/stdin '[(k["ide"], k["checks"]) for k in o]')"
 ctl show lcores --daemon "$b" --json >out
 same 'lcores of one daemon' "{('g0', True)}" "$(json out '{(l["node"], 0 <= l["busy"] <= 1) for l in o}')"
 timeout 60 "$app/weftctl" show clients >out || die 'clients'
