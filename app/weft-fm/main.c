@@ -87,7 +87,7 @@ static const struct cli_program program = {
 		    "  weft-fm --topology lab.yaml --store etcd:http://127.0.0.1:2379/lab\n"
 		    "  weft-fm --topology lab.yaml --store sqlite:lab.db --via h0\n"
 		    "  weft-fm --topology lab.yaml --store etcd:http://s1:2379/lab --via h0\n"
-		    "  weft-fm --topology lab.yaml --once --json -\n",
+		    "  weft-fm --topology lab.yaml --store sqlite:lab.db --once --json -\n",
 	CLI_OPTIONS(options),
 };
 
@@ -111,6 +111,30 @@ main_say(void *arg, const char *word, const char *text)
 	cli_flush();
 }
 
+/* What an event is about, where the library cannot know it. */
+static void
+main_explain(const struct manager *m, const struct weft_fm_event *e, char *text, size_t len)
+{
+	const char *at = e->kind == WEFT_FM_EVENT_LOST ? paths_unserved(m->paths, e->path) : NULL;
+	unsigned int n;
+
+	if (e->kind == WEFT_FM_EVENT_WRITE)
+		snprintf(text, len, "%s: %.160s", weft_cci_opcode_name(e->opcode), e->text);
+	else if (at != NULL)
+		snprintf(text, len,
+			"nobody serves %.110s: left out until its weftd does, with --cci full and "
+			"this run folder",
+			at);
+	else if (e->kind == WEFT_FM_EVENT_FOREIGN)
+		snprintf(text, len, "%.100s: give that one's --store, or start its weftd again",
+			e->text);
+	else if (e->kind == WEFT_FM_EVENT_CONVERGED && (n = report_count_foreign(m)) != 0)
+		snprintf(text, len, "%.100s, without %u of %u components, which are foreign",
+			e->text, n, m->intent.n_paths);
+	else
+		snprintf(text, len, "%s", e->text);
+}
+
 /*
  * One line an event. Commands go to the log of changes before they are sent; where that is not
  * taken, they are not sent: main_send() sees that this manager leads no more.
@@ -120,7 +144,6 @@ main_on_event(void *arg, const struct weft_fm_event *e)
 {
 	struct manager *m = arg;
 	struct manager_event *keep;
-	const char *at = e->kind == WEFT_FM_EVENT_LOST ? paths_unserved(m->paths, e->path) : NULL;
 	const char *node = intent_name(&m->intent, e->path);
 	const struct store_change change = { "weft-fm", e->why, node, e->opcode, e->text };
 
@@ -131,16 +154,7 @@ main_on_event(void *arg, const struct weft_fm_event *e)
 	*keep = (struct manager_event){ .at_ns = (int64_t)main_now_ns(CLOCK_REALTIME),
 		.kind = e->kind };
 	snprintf(keep->node, sizeof(keep->node), "%s", node);
-	if (e->kind == WEFT_FM_EVENT_WRITE)
-		snprintf(keep->text, sizeof(keep->text), "%s: %.160s",
-			weft_cci_opcode_name(e->opcode), e->text);
-	else if (at != NULL)
-		snprintf(keep->text, sizeof(keep->text),
-			"nobody serves %.110s: left out until its weftd does, with --cci full and "
-			"this run folder",
-			at);
-	else
-		memcpy(keep->text, e->text, sizeof(keep->text));
+	main_explain(m, e, keep->text, sizeof(keep->text));
 	if (!m->is_quiet) {
 		printf("%s %s: %s\n", weft_fm_event_word(e->kind), node, keep->text);
 		cli_flush();
@@ -296,6 +310,38 @@ main_turn(struct manager *m, const struct main_options *o, const char *folder, u
 	return next_ns < turn_ns ? next_ns : turn_ns;
 }
 
+/* With --once it would be waited for in silence, and a JSON on standard output leaves no lines. */
+static void
+main_say_foreign(const struct manager *m, const struct main_options *o)
+{
+	static bool is_said;
+	unsigned int n;
+
+	if (is_said || !o->once || m->fm == NULL || !weft_fm_is_converged(m->fm))
+		return;
+	n = report_count_foreign(m);
+	if (n == 0)
+		return;
+	is_said = true;
+	cli_warn("%u of %u components belong to another manager%s: give that one's --store, or "
+		 "start their weftd again",
+		n, m->intent.n_paths,
+		o->store == NULL ? ", as each weft-fm without --store is to the next" : "");
+}
+
+static void
+main_say_missing(const struct manager *m, const struct main_options *o)
+{
+	char text[512] = "";
+
+	if (m->fm != NULL)
+		report_missing(m, text, sizeof(text));
+	cli_warn("the fabric is not as it is to be after %g s: %s", o->timeout_s,
+		m->fm == NULL     ? "another manager leads, or the store is away"
+		: text[0] == '\0' ? "commands are under way, or are refused"
+				  : text);
+}
+
 /* Until a signal, or with --once until all is done. Whether it was. */
 static bool
 main_loop(struct manager *m, const struct main_options *o, const char *folder, int signals)
@@ -311,6 +357,7 @@ main_loop(struct manager *m, const struct main_options *o, const char *folder, i
 		const uint64_t now_ns = main_now_ns(CLOCK_MONOTONIC);
 		unsigned int n = 0;
 
+		main_say_foreign(m, o);
 		if (o->once &&
 			(main_is_done(m) || now_ns - begin_ns > (uint64_t)(o->timeout_s * 1e9)))
 			break;
@@ -409,9 +456,7 @@ main(int argc, char **argv)
 	if (o.json != NULL)
 		main_report(&m, o.json);
 	if (o.once && !is_done)
-		cli_warn("the fabric is not as it is to be after %g s: lines above say what is "
-			 "missing",
-			o.timeout_s);
+		main_say_missing(&m, &o);
 	main_stop_leading(&m);
 	store_close(m.store);
 	intent_free(&m.intent);

@@ -234,6 +234,11 @@ struct manager {
 /* report.c: state for --json and for operators; NULL: memory is short. */
 /* Whether a component answers, and is as it is to be. */
 bool report_is_ready(const struct manager *m, uint32_t path);
+/* Whether it belongs to another manager. */
+bool report_is_foreign(const struct manager *m, uint32_t path);
+unsigned int report_count_foreign(const struct manager *m);
+/* Components that are not ready and what they are instead, as "s0 is foreign, g0 is absent". */
+void report_missing(const struct manager *m, char *text, size_t len);
 
 json_t *report_fabric(const struct manager *m);
 json_t *report_switches(const struct manager *m);

@@ -354,10 +354,32 @@ memory_state(const struct manager *m, const struct memory *mem)
 	return way == WEFT_FM_WAY_THERE ? "there" : way == WEFT_FM_WAY_NONE ? "lost" : "wanted";
 }
 
+/* A component that a memory waits for and that nobody works on. False: there is none. */
+static bool
+memory_why(const struct manager *m, const struct memory *mem, char *text, size_t len)
+{
+	for (unsigned int i = 0; i < mem->n_extents + mem->n_hosts; i++) {
+		const bool is_host = i >= mem->n_extents;
+		const uint16_t node = is_host ? mem->host[i - mem->n_extents] : mem->extent[i].gfd;
+		const uint32_t path =
+			is_host ? m->intent.node[node].agent_path : intent_path(&m->intent, node);
+
+		if (!report_is_foreign(m, path))
+			continue;
+		snprintf(text, len,
+			"%s belongs to another manager: give that one's --store to weft-fm, or "
+			"start the weftd of %s again",
+			m->topo->node[node].name, m->topo->node[node].name);
+		return true;
+	}
+	return false;
+}
+
 json_t *
 memory_json(const struct manager *m, const struct memory *mem)
 {
 	json_t *hosts = json_array(), *extents = json_array();
+	char why[256];
 	uint64_t size = 0;
 
 	for (unsigned int i = 0; i < mem->n_hosts; i++)
@@ -370,9 +392,10 @@ memory_json(const struct manager *m, const struct memory *mem)
 			extents, json_pack("{s:s, s:I, s:I}", "gfd", m->topo->node[e->gfd].name,
 					 "dpa", (json_int_t)e->dpa, "size", (json_int_t)e->size));
 	}
-	return json_pack("{s:s, s:i, s:I, s:s, s:o, s:o}", "name", mem->name, "group",
+	return json_pack("{s:s, s:i, s:I, s:s, s:o, s:o, s:s*}", "name", mem->name, "group",
 		(int)mem->group, "size", (json_int_t)size, "state", memory_state(m, mem), "hosts",
-		hosts, "extents", extents);
+		hosts, "extents", extents, "why",
+		memory_why(m, mem, why, sizeof(why)) ? why : NULL);
 }
 
 json_t *

@@ -9,6 +9,8 @@
 #include "manager.h"
 #include "weft_fm_routes.h"
 
+#define REPORT_MISSING 8 /* components that a line names */
+
 static json_t *
 report_hex(uint64_t v)
 {
@@ -34,6 +36,45 @@ report_is_ready(const struct manager *m, uint32_t path)
 	struct weft_fm_component c;
 
 	return weft_fm_component(m->fm, path, &c) == 0 && c.state == WEFT_FM_READY;
+}
+
+bool
+report_is_foreign(const struct manager *m, uint32_t path)
+{
+	struct weft_fm_component c;
+
+	return weft_fm_component(m->fm, path, &c) == 0 && c.state == WEFT_FM_FOREIGN;
+}
+
+unsigned int
+report_count_foreign(const struct manager *m)
+{
+	unsigned int n = 0;
+
+	for (uint32_t i = 0; i < m->intent.n_paths; i++)
+		n += report_is_foreign(m, i);
+	return n;
+}
+
+void
+report_missing(const struct manager *m, char *text, size_t len)
+{
+	unsigned int n = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (uint32_t i = 0; i < m->intent.n_paths; i++) {
+		struct weft_fm_component c;
+
+		if (weft_fm_component(m->fm, i, &c) != 0 || c.state == WEFT_FM_READY ||
+			n++ >= REPORT_MISSING)
+			continue;
+		used += (size_t)snprintf(text + used, used < len ? len - used : 0, "%s%s is %s",
+			n == 1 ? "" : ", ", intent_name(&m->intent, i),
+			weft_fm_state_word(c.state));
+	}
+	if (n > REPORT_MISSING && used < len)
+		snprintf(text + used, len - used, " and %u more", n - REPORT_MISSING);
 }
 
 json_t *

@@ -470,6 +470,17 @@ fm_mem_judge(const struct ctl *c, const char *op)
 		cli_usage("fm mem %s: --host and --hosts: expected one of them", op);
 }
 
+/* Of a memory that waits for what will not come by itself. */
+static void
+fm_say_why(const json_t *memory)
+{
+	const char *why = json_string_value(json_object_get(memory, "why"));
+
+	if (why != NULL)
+		cli_warn("memory %s is %s: %s", json_string_value(json_object_get(memory, "name")),
+			json_string_value(json_object_get(memory, "state")), why);
+}
+
 int
 fm_mem(struct ctl *c)
 {
@@ -484,6 +495,7 @@ fm_mem(struct ctl *c)
 	if (c->opt.fm.interleave != 0)
 		json_object_set_new(request, "interleave", json_integer(c->opt.fm.interleave));
 	result = fm_ask(c, request);
+	fm_say_why(result);
 	if (c->opt.is_plan)
 		return fm_print(c, fm_commands, WEFT_ARRAY_SIZE(fm_commands), result);
 	return fm_print(c, fm_memory, WEFT_ARRAY_SIZE(fm_memory), result);

@@ -91,7 +91,16 @@ timeout 30 "${fm[@]}" --once >again.log 2>&1 || die "--once again"
 [ "$(sqlite3 fm.db 'SELECT count(*) > 10 FROM audit WHERE who = "weft-fm"')" = 1 ] || die "no log of changes"
 # Without that store it is another manager, and nothing is its own.
 "$app/weft-fm" --topology lab.yaml --once --timeout 1 >other.log 2>other.err && die "another manager took it"
-grep -q '^foreign s0' other.log || die "foreign components are not said to be"
+grep -q "^foreign s0: .*left alone: give that one's --store" other.log || die "foreign components are not said to be"
+grep -q '^converged fabric: 0 nodes, 0 links, without 6 of 6 components, which are foreign' other.log || die "0 nodes, and not why"
+# Where JSON takes standard output as well, and before the time is over.
+"$app/weft-fm" --topology lab.yaml --once --timeout 60 --json - >other.json 2>other.err &
+manager=$!
+pids+=("$manager")
+wait_for 20 grep -q "^weft-fm: 6 of 6 components belong to another manager, as each weft-fm without --store is" other.err
+kill -TERM "$manager"
+wait "$manager" && die "another manager took it"
+grep -q ': s0 is foreign, s1 is foreign, ' other.err || die "what is missing is not said: $(cat other.err)"
 # Now to stay.
 "${fm[@]}" >fm.log 2>fm.err &
 manager=$!

@@ -100,6 +100,15 @@ same 'created' "('mem0', 1048576, ['h0'], [('g0', 0)])" "$(ctl fm mem create --h
 ctl fm mem create other --hosts h0,h1 --size 512K --gfd g1 >/dev/null
 kill -KILL $fm
 wait $fm 2>/dev/null || true
+# One without that store: all is another's, and it says so at once where memory is asked for.
+"$app/weft-fm" --topology lab.yaml >other.log 2>other.err &
+fm=$!
+pids+=($fm)
+wait_for 60 grep -q '^foreign g1: ' other.log
+ctl fm mem create x --host h0 --size 4K --gfd g1 2>err >out
+grep -q "^weftctl: memory x is wanted: g1 belongs to another manager: give that one's --store" err || die "why x is wanted: $(cat err)"
+kill -TERM $fm
+wait $fm || die "weft-fm ended with $?"
 # By a file that lacks one of its hosts, its memory would go.
 grep -v h1 lab.yaml >without.yaml
 refuses 'memory other: expected its GFDs and hosts in the topology file' "$app/weft-fm" --topology without.yaml \
