@@ -393,6 +393,14 @@ WEFT_TEST(reserved_bits_are_ignored)
 	expect_same(&a, &b);
 }
 
+static void
+expect_xlat(const struct weft_ats_xlat *got, const struct weft_ats_xlat *want)
+{
+	assert_int_equal(got->pa, want->pa);
+	assert_int_equal(got->bits, want->bits);
+	assert_int_equal(got->log2, want->log2);
+}
+
 /* Section 2.5: all counts of translations at both boundaries in one and in two packets. */
 WEFT_TEST(every_split_is_told_apart)
 {
@@ -421,8 +429,9 @@ WEFT_TEST(every_split_is_told_apart)
 						weft_ats_xlats_get(&p, rcb, &as, got, &m), WEFT_OK);
 					assert_int_equal(as, part);
 					assert_int_equal(m, part == 2 ? n - first : first);
-					assert_memory_equal(
-						got, x + (part == 2 ? first : 0), m * sizeof(*x));
+					for (unsigned int i = 0; i < m; i++)
+						expect_xlat(
+							&got[i], &x[i + (part == 2 ? first : 0)]);
 				}
 			}
 		}
