@@ -9,7 +9,7 @@ libisal-dev libipsec-mb-dev libnuma-dev libyaml-dev libjansson-dev libmicrohttpd
 libfuse3-dev fuse3 libsqlite3-dev libncurses-dev libedit-dev libcurl4-openssl-dev systemtap-sdt-dev"
 
 # To run every test, beyond that.
-WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev llvm clang-format-14 libcmocka-dev libpcap-dev python3-numpy
+WEFT_TEST_PACKAGES="clang g++ libclang-rt-14-dev lld llvm clang-format-14 libcmocka-dev libpcap-dev python3-numpy
 python3-cryptography python3-cryptography-vectors python3-jsonschema python3-yaml python3-matplotlib dpdk-dev
 tshark jq spin valgrind nbdkit nbdkit-plugin-dev libnbd-bin qemu-utils fio sqlite3 etcd-server curl prometheus chromium tmux
 ansible-core"
