@@ -42,7 +42,8 @@ enum bench_family {
 	BENCH_FEC,
 	BENCH_CRC,
 	BENCH_CODEC,
-	BENCH_IDE,
+	BENCH_IDE, /* runs of flits: a kernel of ours in one pass, or the library flit by flit */
+	BENCH_GCM, /* the library by itself */
 	BENCH_ATC,
 	BENCH_CRC64,
 	BENCH_ISAL,

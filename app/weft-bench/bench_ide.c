@@ -306,14 +306,14 @@ const struct bench bench_ide[] = {
 		NO_PCRC | SKID, &ide },
 	{ "ide-open-skid-nopcrc", "the same without PCRC", BENCH_IDE, 1 << BENCH_RTC,
 		NO_PCRC | SKID | OPEN, &ide },
-	{ "gcm-direct-464", "encrypt contiguous messages of 464 B, each as 2 flits", BENCH_IDE,
+	{ "gcm-direct-464", "encrypt contiguous messages of 464 B, each as 2 flits", BENCH_GCM,
 		1 << BENCH_RTC, 0, &direct },
-	{ "gcm-direct-464-open", "decrypt contiguous messages of 464 B, each as 2 flits", BENCH_IDE,
+	{ "gcm-direct-464-open", "decrypt contiguous messages of 464 B, each as 2 flits", BENCH_GCM,
 		1 << BENCH_RTC, OPEN, &direct },
-	{ "gcm-direct-7616", "encrypt contiguous messages of 7616 B, each as 32 flits", BENCH_IDE,
+	{ "gcm-direct-7616", "encrypt contiguous messages of 7616 B, each as 32 flits", BENCH_GCM,
 		1 << BENCH_RTC, SKID, &direct },
 	{ "gcm-direct-7616-open", "decrypt contiguous messages of 7616 B, each as 32 flits",
-		BENCH_IDE, 1 << BENCH_RTC, SKID | OPEN, &direct },
+		BENCH_GCM, 1 << BENCH_RTC, SKID | OPEN, &direct },
 };
 
 const unsigned int bench_n_ide = sizeof(bench_ide) / sizeof(bench_ide[0]);

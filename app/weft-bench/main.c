@@ -55,6 +55,15 @@ bench_choose_kernels(struct bench_params *p, const char *name, uint32_t features
 		p->sig = weft_sig_kernel_find(NULL, features);
 }
 
+/* Runs of flits go by the kernel of one pass where there is one, else flit by flit. */
+static const char *
+bench_ide_kernel(const struct weft_ide_lib *lib)
+{
+	const char *pass = weft_ide_lib_run_kernel(lib);
+
+	return strcmp(pass, "none") == 0 ? weft_ide_lib_kernel(lib) : pass;
+}
+
 /* Name of the kernel that a benchmark runs; NULL if it is not the one asked for. */
 static const char *
 bench_kernel_name(const struct options *o, const struct bench *b, const struct bench_params *p)
@@ -76,10 +85,16 @@ bench_kernel_name(const struct options *o, const struct bench *b, const struct b
 			name = both;
 		}
 		break;
-	case BENCH_IDE: name = weft_ide_lib_kernel(p->ide); break;
+	case BENCH_IDE: name = bench_ide_kernel(p->ide); break;
+	case BENCH_GCM: name = weft_ide_lib_kernel(p->ide); break;
 	default: name = "scalar"; break;
 	}
-	return o->kernel == NULL || strcmp(o->kernel, name) == 0 ? name : NULL;
+	/* The path of the library beside a kernel for runs is a name of such a row too. */
+	return o->kernel == NULL || strcmp(o->kernel, name) == 0 ||
+	                       (b->family == BENCH_IDE &&
+				       strcmp(o->kernel, weft_ide_lib_kernel(p->ide)) == 0)
+	               ? name
+	               : NULL;
 }
 
 /* One result; false if the answer was wrong. */

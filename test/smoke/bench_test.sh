@@ -63,6 +63,15 @@ zip(o['results'], load('$work/m.json')['results']))")"
 same "stages asked for" "fec-check crc isn" "$(json "$work/c.json" '" ".join(r["stage"] for r in o["results"])')"
 WEFT_CPU=scalar "$app/weft-bench" --seconds 0.01 --stage ide-open-skid --json - >"$work/d.json"
 same "IDE kernel without features" sse "$(json "$work/d.json" 'o["results"][0]["kernel"]')"
+# What ran, where a kernel of one pass stands beside the library's path; on a CPU without AVX2 there is none.
+WEFT_CPU=avx2,pclmul "$app/weft-bench" --seconds 0.01 --stage ide-seal-skid,gcm-direct-464 --json - >"$work/d.json"
+case $(json "$work/d.json" '" ".join(r["stage"] + "=" + r["kernel"] for r in o["results"])') in
+'ide-seal-skid=aesni gcm-direct-464=avx2' | 'ide-seal-skid=sse gcm-direct-464=sse') ;;
+*) die "kernels of IDE: $(cat "$work/d.json")" ;;
+esac
+path=$(json "$work/d.json" 'o["results"][1]["kernel"]')
+WEFT_CPU=avx2,pclmul "$app/weft-bench" --seconds 0.01 --stage ide-seal-skid --kernel "$path" --json - >"$work/e.json"
+same "IDE by the library's path" "$(json "$work/d.json" 'o["results"][0]["kernel"]')" "$(json "$work/e.json" 'o["results"][0]["kernel"]')"
 WEFT_CPU=scalar "$app/weft-bench" --seconds 0.01 --stage t10dif,crc32,crc32c,crc64-xp10 --json - >"$work/e.json"
 same "kernels of the data CRCs" "isa-l isa-l isa-l scalar" "$(json "$work/e.json" '" ".join(r["kernel"] for r in o["results"])')"
 
