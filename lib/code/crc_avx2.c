@@ -157,6 +157,8 @@ weft_crc_group_avx2(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
 	struct parts parts[CLASSES];
 	reg fours[8];
 
+	if (crc_few(flit, n, crc))
+		return;
 	/* Lanes without a flit repeat the first: no other memory is read. */
 	if (n < CRC_GROUP) {
 		for (unsigned int k = 0; k < CRC_GROUP; k++)

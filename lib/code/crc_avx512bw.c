@@ -189,6 +189,8 @@ weft_crc_group_avx512bw(const uint8_t *const *flit, unsigned int n, uint64_t *cr
 	uint8_t value[8][CRC_GROUP];
 	reg part[PAD + CRC_FLIT_LEN / PART], a[LONG_ROWS], b[LONG_ROWS], fours[8];
 
+	if (crc_few(flit, n, crc))
+		return;
 	/* Lanes without a flit repeat the first: no other memory is read. */
 	if (n < CRC_GROUP) {
 		for (unsigned int k = 0; k < CRC_GROUP; k++)

@@ -11,6 +11,17 @@
 #include "crc_priv.h"
 #include "reg256_priv.h"
 
+/* Whether the @p n flits of a group were few, and are done. */
+static inline bool
+crc_few(const uint8_t *const *flit, unsigned int n, uint64_t *crc)
+{
+	if (n > CRC_FEW)
+		return false;
+	for (unsigned int k = 0; k < n; k++)
+		crc[k] = weft_crc_one_avx2(flit[k]);
+	return true;
+}
+
 static inline reg
 crc_add(reg a, reg b)
 {

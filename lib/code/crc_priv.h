@@ -39,6 +39,10 @@ void weft_crc6_group_gfni(
 void weft_crc6_group_avx512(
 	const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd);
 
+/** Of one flit. Kernels without GFNI take up to CRC_FEW so: a group takes them as long as three. */
+#define CRC_FEW 2
+uint64_t weft_crc_one_avx2(const uint8_t *flit);
+
 /** Tables of crc_avx2.c, which says how they serve: products of the 16 low and high nibbles. */
 struct crc_avx2_root {
 	_Alignas(16) uint8_t part[10][2][16]; /* times alpha^(8 j (10 - part)) */

@@ -142,9 +142,18 @@ fec_group(const uint8_t *const *flit, unsigned int n, uint64_t *fec, times_fn ti
 			p[k] = flit[k < n ? k : 0];
 		flit = p;
 	}
+	/* So do the pairs, if there is but one. */
+	if (n <= 2) {
+		fec_sum_rows(flit, &checks[0], &parities[0], times_y, times_y2);
+		for (unsigned int k = 1; k < PAIRS; k++) {
+			checks[k] = checks[0];
+			parities[k] = parities[0];
+		}
+	} else {
 #pragma GCC unroll 4
-	for (unsigned int k = 0; k < PAIRS; k++)
-		fec_sum_rows(flit + 2 * k, &checks[k], &parities[k], times_y, times_y2);
+		for (unsigned int k = 0; k < PAIRS; k++)
+			fec_sum_rows(flit + 2 * k, &checks[k], &parities[k], times_y, times_y2);
+	}
 	check = fec_finish_check(checks);
 	parity = fec_finish_parity(parities);
 	low = _mm256_shuffle_epi8(_mm256_unpacklo_epi32(check, parity), place); /* 0 2 1 3 */
