@@ -208,8 +208,10 @@ pipe_end_stage(struct weft_pipe *p, struct weft_burst *b, unsigned int i, uint64
 {
 	uint64_t now;
 
-	rte_pktmbuf_free_bulk(b->drop, b->n_drop);
-	b->n_drop = 0;
+	if (b->n_drop != 0) {
+		rte_pktmbuf_free_bulk(b->drop, b->n_drop);
+		b->n_drop = 0;
+	}
 	now = rte_rdtsc();
 	p->stats[i].cycles += now - since;
 	return now;
