@@ -85,15 +85,19 @@ static const struct weft_node_world node_world = {
 	.send_control = node_send_control,
 };
 
+/* Nanoseconds of a cycle in units of 2^-CLOCK_SHIFT, whatever a TSC of 1 MHz or more does. */
+#define CLOCK_SHIFT 54
+
 uint64_t
 node_now_ns(void)
 {
-	static uint64_t hz;
-	uint64_t tsc = rte_rdtsc();
+	static uint64_t cycle;
+	const uint64_t tsc = rte_rdtsc();
 
-	if (hz == 0)
-		hz = rte_get_tsc_hz();
-	return tsc / hz * 1000000000 + tsc % hz * 1000000000 / hz;
+	if (cycle == 0)
+		cycle = (uint64_t)(((unsigned __int128)1000000000 << CLOCK_SHIFT) /
+				   rte_get_tsc_hz());
+	return (uint64_t)((unsigned __int128)tsc * cycle >> CLOCK_SHIFT);
 }
 
 /*
@@ -262,7 +266,7 @@ node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 		for (uint16_t k = got; k < got + more; k++)
 			weft_frame(pkt[k])->in_port = port;
 		got = (uint16_t)(got + more);
-		node->next_port = (uint16_t)((port + 1) % node->n_ports);
+		node->next_port = (uint16_t)(port + 1 == node->n_ports ? 0 : port + 1);
 	}
 	return got;
 }
