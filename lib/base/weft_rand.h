@@ -38,20 +38,55 @@ weft_rand_u64(struct weft_rand *r)
 	return z ^ z >> 31;
 }
 
+/**
+ * Bits of which as many go to each number below @p bound, modulo it: the short last round is
+ * refused, or low numbers would come up more often. It is divided for it only if it can be that.
+ */
+static inline uint64_t
+weft_rand_even(struct weft_rand *r, uint64_t bound)
+{
+	uint64_t v;
+
+	do
+		v = weft_rand_u64(r);
+	while (v > UINT64_MAX - bound && v >= UINT64_MAX - UINT64_MAX % bound);
+	return v;
+}
+
 /** A number in 0..bound-1, without bias; @p bound is 1 or more. */
 static inline uint64_t
 weft_rand_below(struct weft_rand *r, uint64_t bound)
 {
-	uint64_t v;
+	return weft_rand_even(r, bound) % bound;
+}
 
-	/*
-	 * Refuse the short last round, or low numbers would come up more often. It is divided for
-	 * it only if it can be that.
-	 */
-	do
-		v = weft_rand_u64(r);
-	while (v > UINT64_MAX - bound && v >= UINT64_MAX - UINT64_MAX % bound);
-	return v % bound;
+/** A bound that many numbers are drawn below, by a product in the place of each division. */
+struct weft_rand_bound {
+	uint64_t n, inverse;
+};
+
+/** The bound @p n, 1 or more. */
+static inline struct weft_rand_bound
+weft_rand_bound(uint64_t n)
+{
+	return (struct weft_rand_bound){ .n = n, .inverse = UINT64_MAX / n };
+}
+
+/** @p v modulo the bound. The inverse is short by at most one, so the quotient is too. */
+static inline uint64_t
+weft_rand_modulo(uint64_t v, const struct weft_rand_bound *b)
+{
+	const uint64_t quotient = (uint64_t)((unsigned __int128)v * b->inverse >> 64);
+	const uint64_t left = v - quotient * b->n;
+
+	return left < b->n ? left : left - b->n;
+}
+
+/** What weft_rand_below() gives. */
+static inline uint64_t
+weft_rand_below_bound(struct weft_rand *r, const struct weft_rand_bound *b)
+{
+	return weft_rand_modulo(weft_rand_even(r, b->n), b);
 }
 
 /** A number in [0, 1). */

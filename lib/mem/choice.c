@@ -78,7 +78,7 @@ choice_stride(uint64_t n)
 void
 weft_choice_init(struct weft_choice *c, enum weft_choice_pattern pattern, uint64_t n, double theta)
 {
-	*c = (struct weft_choice){ .n = n, .pattern = pattern };
+	*c = (struct weft_choice){ .n = n, .bound = weft_rand_bound(n), .pattern = pattern };
 	if (pattern != WEFT_CHOICE_ZIPF)
 		return;
 	c->theta = theta;

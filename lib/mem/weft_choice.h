@@ -23,6 +23,7 @@ enum weft_choice_pattern { WEFT_CHOICE_RANDOM, WEFT_CHOICE_SEQUENTIAL, WEFT_CHOI
 /** How to choose. */
 struct weft_choice {
 	uint64_t n; /**< places */
+	struct weft_rand_bound bound; /**< RANDOM: of them */
 	uint64_t at; /**< SEQUENTIAL: the next */
 	enum weft_choice_pattern pattern;
 	uint64_t stride; /**< ZIPF: the k-th most wanted place is (k - 1) * stride modulo n */
@@ -48,7 +49,7 @@ weft_choice_next(struct weft_choice *c, struct weft_rand *r)
 	uint64_t i;
 
 	if (c->pattern == WEFT_CHOICE_RANDOM)
-		return weft_rand_below(r, c->n);
+		return weft_rand_below_bound(r, &c->bound);
 	if (c->pattern == WEFT_CHOICE_ZIPF)
 		return weft_choice_zipf(c, r);
 	i = c->at;
