@@ -2,8 +2,8 @@
 /* Copyright (c) 2026 The Weft Authors */
 
 /*
- * IDE of the ends: which, by the seed; keys, made of what the two ends told each other, as lib/ide
- * does, but by the numbers of the run; and an attacker at a link, who changes what a MAC covers and
+ * IDE of the ends: which, by the seed; keys, as weftd derives them, of what the two ends told each
+ * other by the numbers of the run; and an attacker at a link, who changes what a MAC covers and
  * makes the CRC right. A CRC is linear, so he needs to know neither number nor address.
  */
 
@@ -24,13 +24,6 @@ const char *const ide_word[IDE_COUNTS] = {
 	[IDE_FORGED] = "forged",
 	[IDE_FAILURES] = "failures",
 };
-
-static uint64_t
-ide_mix(uint64_t h, uint64_t v)
-{
-	h = (h ^ v) * UINT64_C(0xD6E8FEB86659FD93);
-	return h ^ h >> 32;
-}
 
 /* --- what a seed decides --- */
 
@@ -99,19 +92,43 @@ ide_draw(
 
 /* --- keys --- */
 
-static uint64_t
-ide_mix_deal(const struct sim_end *e, const struct weft_session_transcript *d)
+bool
+ide_make_keys(struct sim_opt *opt)
 {
-	const uint16_t initiator = e->is_initiator ? e->node->pid : e->peer_pid;
-	const uint16_t responder = e->is_initiator ? e->peer_pid : e->node->pid;
-	uint64_t h = ide_mix(d->session, (uint64_t)initiator << 16 | responder);
+	for (uint8_t i = 0; i < WEFT_ARRAY_SIZE(opt->crypto.psk); i++) {
+		const uint8_t key[WEFT_PSK_LEN] = { [0] = i };
 
-	for (unsigned int i = 0; i < WEFT_RANDOM_LEN; i += sizeof(uint64_t))
-		h = ide_mix(ide_mix(h, weft_get_le64(d->initiator.random + i)),
-			weft_get_le64(d->responder.random + i));
-	h = ide_mix(ide_mix(h, d->initiator.memory), d->responder.memory);
-	h = ide_mix(h, (uint64_t)d->initiator.ide_bits << 16 | d->responder.ide_bits);
-	return e->node->life.misfit == MISFIT_KEY ? ide_mix(h, MISFIT_KEY) : h;
+		opt->crypto.psk[i] = weft_psk_of(key);
+		if (opt->crypto.psk[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+void
+ide_free_keys(struct sim_opt *opt)
+{
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(opt->crypto.psk); i++)
+		weft_psk_free(opt->crypto.psk[i]);
+}
+
+/* One that came with a wrong file has another than all others. */
+static const struct weft_psk *
+ide_psk(const struct sim_end *e)
+{
+	return e->node->sim->opt->crypto.psk[e->node->life.misfit == MISFIT_KEY];
+}
+
+static struct weft_derive_domain
+ide_domain(const struct sim_end *e)
+{
+	const uint16_t own = e->node->pid, peer = e->peer_pid;
+	struct weft_derive_domain d = { .initiator = e->is_initiator ? own : peer,
+		.responder = e->is_initiator ? peer : own };
+
+	if (e->node->sim->sc.mode == WEFT_MODE_CXL)
+		d.initiator = d.responder = WEFT_PID_NONE;
+	return d;
 }
 
 static bool
@@ -127,11 +144,10 @@ static bool
 ide_make_proof(
 	void *arg, const struct weft_session_transcript *d, bool is_initiator, uint8_t *proof)
 {
-	struct weft_rand r;
+	const struct sim_end *e = arg;
+	const struct weft_derive_domain domain = ide_domain(e);
 
-	weft_rand_seed(&r, ide_mix(ide_mix_deal(arg, d), is_initiator));
-	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
-	return true;
+	return weft_derive_proof(ide_psk(e), &domain, d, is_initiator, proof);
 }
 
 static bool
@@ -139,14 +155,12 @@ ide_make_key(void *arg, const struct weft_session_transcript *d, bool from_initi
 	uint32_t generation, uint8_t *key)
 {
 	struct sim_end *e = arg;
-	const uint64_t id = ide_mix(
-		ide_mix_deal(e, d), (uint64_t)generation << 8 | (uint64_t)from_initiator << 1 | 4);
-	struct weft_rand r;
+	const struct weft_derive_domain domain = ide_domain(e);
 
-	weft_rand_seed(&r, id);
-	weft_rand_fill(&r, key, WEFT_IDE_KEY_LEN);
+	if (!weft_derive_key(ide_psk(e), &domain, d, from_initiator, generation, key))
+		return false;
 	if (from_initiator == e->is_initiator)
-		monitor_key(e, id, generation == 0);
+		monitor_key(e, weft_get_le64(key), generation == 0);
 	return true;
 }
 
@@ -154,8 +168,11 @@ static bool
 ide_bind_keys(void *arg, const struct weft_session_transcript *d)
 {
 	struct sim_end *e = arg;
+	const struct weft_derive_domain domain = ide_domain(e);
 
-	e->ide->control = d == NULL ? 0 : ide_mix_deal(e, d);
+	if (d != NULL)
+		return weft_derive_control_keys(ide_psk(e), &domain, d, &e->ide->control);
+	memset(&e->ide->control, 0, sizeof(e->ide->control));
 	return true;
 }
 
@@ -163,27 +180,17 @@ static bool
 ide_make_mac(void *arg, bool from_initiator, const uint8_t *image, size_t len, uint8_t *mac)
 {
 	const struct sim_end *e = arg;
-	uint64_t h = ide_mix(e->ide->control, from_initiator);
-	struct weft_rand r;
 
-	for (size_t i = 0; i < len; i++)
-		h = ide_mix(h, image[i]);
-	weft_rand_seed(&r, h);
-	weft_rand_fill(&r, mac, WEFT_CONTROL_MAC_LEN);
-	return true;
+	return weft_control_mac(&e->ide->control, from_initiator, image, len, mac);
 }
 
 static bool
 ide_make_gone(void *arg, uint32_t session, bool from_initiator, uint64_t number, uint8_t *proof)
 {
 	const struct sim_end *e = arg;
-	const uint64_t pids = (uint64_t)e->node->pid * e->peer_pid; /* the same at both ends */
-	const uint64_t key = e->node->life.misfit == MISFIT_KEY;
-	struct weft_rand r;
+	const struct weft_derive_domain domain = ide_domain(e);
 
-	weft_rand_seed(&r, ide_mix(ide_mix(ide_mix(session, number), from_initiator), pids + key));
-	weft_rand_fill(&r, proof, WEFT_PROOF_LEN);
-	return true;
+	return weft_derive_gone(ide_psk(e), &domain, session, from_initiator, number, proof);
 }
 
 void
@@ -194,7 +201,7 @@ ide_end_make(struct sim_end *e)
 	if (s->sc.session.params.ide_mode == WEFT_IDE_OFF)
 		return;
 	e->ide = arena_alloc(&s->memory.arena, sizeof(*e->ide));
-	e->ide->end = (struct weft_link_ide){ .lib = s->opt->ide_lib,
+	e->ide->end = (struct weft_link_ide){ .lib = s->opt->crypto.lib,
 		.mem = arena_alloc(&s->memory.arena, weft_link_ide_size()),
 		.key = ide_make_key,
 		.arg = e,

@@ -7,6 +7,8 @@
 
 #include "sim.h"
 
+#include "weft_derive.h"
+
 #define MONITOR_FLITS 512 /* that may be sent again: a window */
 
 /* A forged flit that was taken: the stream has to fail by the MAC of its epoch. */
@@ -23,7 +25,7 @@ struct sim_blame {
 struct sim_ide {
 	struct weft_link_ide end;
 	struct weft_session_keys session;
-	uint64_t control; /* key of the session's control frames */
+	struct weft_control_keys control; /* of the session that began last */
 	uint64_t failures; /* of the end's streams, since it was started */
 	struct sim_blame blame;
 	uint64_t number; /* of the last control frame of its session that showed the key */
@@ -37,6 +39,9 @@ struct sim_ide {
 };
 
 /* ide.c */
+/** Keys of all fabrics of a run, nobody's secret. False with errno: no memory could be locked. */
+bool ide_make_keys(struct sim_opt *opt);
+void ide_free_keys(struct sim_opt *opt);
 /** All that the seed decides about IDE; last of the scenario. @p file as of scenario_draw() */
 void ide_draw(struct scenario *sc, const struct sim_opt *opt, uint64_t seed,
 	const struct weft_topo *file);

@@ -21,6 +21,7 @@
 #include "capture.h"
 #include "cli.h"
 #include "draw.h"
+#include "ide.h"
 #include "json.h"
 #include "experiment/experiment.h"
 #include "manager/manager.h"
@@ -385,13 +386,16 @@ main(int argc, char **argv)
 	o.atc = weft_atc_kernel_find(NULL, features);
 	o.sig = weft_sig_kernel_find(NULL, features);
 	cli_report_kernels();
-	o.ide_lib = weft_ide_lib_open(features);
-	if (o.ide_lib == NULL)
+	o.crypto.lib = weft_ide_lib_open(features);
+	if (o.crypto.lib == NULL)
 		cli_fail("intel-ipsec-mb does not run here");
+	if (!ide_make_keys(&o))
+		cli_fail("no memory could be locked for a key: %s", strerror(errno));
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	sim_run_seeds(&o, &r);
-	weft_ide_lib_close(o.ide_lib);
+	ide_free_keys(&o);
+	weft_ide_lib_close(o.crypto.lib);
 	if (!json_is_output(o.json))
 		report_text(&r);
 	if (o.json != NULL) {

@@ -99,7 +99,10 @@ struct sim_opt {
 		int which; /* seeds have a fabric with one: manager_words */
 		uint64_t nodes; /* of that; 0: as the seed draws */
 	} manager;
-	struct weft_ide_lib *ide_lib;
+	struct {
+		struct weft_ide_lib *lib;
+		struct weft_psk *psk[2]; /* that of the fabric, and a wrong one */
+	} crypto;
 	bool calm; /* no faults, clean wires */
 	bool has_impair;
 	struct weft_impair_cfg impair; /* of all wires, not the seed's */

@@ -131,6 +131,16 @@ weft_psk_load(const char *path, char *err, size_t err_len)
 	return NULL;
 }
 
+struct weft_psk *
+weft_psk_of(const uint8_t key[WEFT_PSK_LEN])
+{
+	struct weft_psk *psk = weft_secret_alloc(sizeof(*psk));
+
+	if (psk != NULL)
+		memcpy(psk->key, key, WEFT_PSK_LEN);
+	return psk;
+}
+
 void
 weft_psk_free(struct weft_psk *psk)
 {

@@ -56,6 +56,13 @@ struct weft_psk;
  */
 struct weft_psk *weft_psk_load(const char *path, char *err, size_t err_len);
 
+/**
+ * The key of these bytes, for who has no file, as a simulator has none; the caller wipes them.
+ *
+ * @return the key; NULL with errno: the error of locking memory
+ */
+struct weft_psk *weft_psk_of(const uint8_t key[WEFT_PSK_LEN]);
+
 /** Wipe and free. NULL is allowed. */
 void weft_psk_free(struct weft_psk *psk);
 

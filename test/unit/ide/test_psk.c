@@ -109,6 +109,21 @@ WEFT_TEST(wrong_content_is_refused)
 	refused(path, EINVAL, "expected 64 hex digits");
 }
 
+WEFT_TEST(bytes_make_the_same_key)
+{
+	char err[256];
+	struct weft_psk *of_file, *of_bytes;
+
+	put(DIGITS, 0600);
+	of_file = weft_psk_load(path, err, sizeof(err));
+	assert_non_null(of_file);
+	of_bytes = weft_psk_of(weft_psk_bytes(of_file));
+	assert_non_null(of_bytes);
+	assert_memory_equal(weft_psk_bytes(of_bytes), weft_psk_bytes(of_file), WEFT_PSK_LEN);
+	weft_psk_free(of_file);
+	weft_psk_free(of_bytes);
+}
+
 WEFT_TEST(files_that_others_may_touch_are_refused)
 {
 	static const mode_t bad[] = { 0644, 0640, 0604, 0660, 0602, 0610, 0601, 0777 };

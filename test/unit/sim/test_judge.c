@@ -36,8 +36,9 @@ run_fabric(const char *fabric, const char *mode, int ide)
 		.stopped = &stopped };
 	opt.codec.fec = weft_fec_kernel_find("scalar", 0);
 	opt.codec.crc = weft_crc_kernel_find("scalar", 0);
-	opt.ide_lib = weft_ide_lib_open(0);
-	assert_non_null(opt.ide_lib);
+	opt.crypto.lib = weft_ide_lib_open(0);
+	assert_non_null(opt.crypto.lib);
+	assert_true(ide_make_keys(&opt));
 	assert_int_equal(sim_build(&s, &opt, 1, err, sizeof(err)), 0);
 	sim_run(&s);
 	assert_int_equal(s.total.violations, 0);
@@ -55,7 +56,8 @@ static void
 end_pair(void)
 {
 	sim_free(&s);
-	weft_ide_lib_close(opt.ide_lib);
+	ide_free_keys(&opt);
+	weft_ide_lib_close(opt.crypto.lib);
 }
 
 /* @return whether there was one since the last look */
