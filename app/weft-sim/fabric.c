@@ -35,6 +35,15 @@ fabric_add(struct fabric *f, const char *kind)
 	return f->n_nodes++;
 }
 
+/* A switch that says where it is, so that routes go by dimension. */
+static void
+fabric_add_at(struct fabric *f, unsigned int x, unsigned int y)
+{
+	fprintf(f->nodes, "  - {name: n%u, kind: switch, pid: %u, at: [%u, %u]}\n", f->n_nodes,
+		f->n_nodes, x, y);
+	f->n_nodes++;
+}
+
 static void
 fabric_join(struct fabric *f, unsigned int a, unsigned int b)
 {
@@ -107,7 +116,7 @@ fabric_make_mesh(struct fabric *f)
 	const unsigned int width = f->number[0], height = f->number[1];
 
 	for (unsigned int i = 0; i < width * height; i++) {
-		fabric_add(f, "switch");
+		fabric_add_at(f, i % width, i / width);
 		if (i % width != 0)
 			fabric_join(f, i - 1, i);
 		if (i >= width)
