@@ -28,14 +28,34 @@ usage() {
 
 	    $dirs
 
-	  --seeds N        instead of tests: N seeds of weft-sim, from X (1) on. Then lines of the pure libraries
-	                   count, 75 % of all at least; code for CPUs other than this one is among them
+	  --seeds N        instead of tests: N seeds of weft-sim, from X (1) on, three tenths of them by kernels
+	                   of older CPUs. Then lines of the pure libraries count, 75 % of all at least; code for
+	                   CPUs newer than this one is among them
 	  --files          a line a file too, with the lines in which a branch was not taken
 	  --least PERCENT  of branches (80) or, with --seeds, of lines (75)
 	  --no-run         count what ran before
 
 	  WEFT_TEST_DIR=DIR  the build is DIR/build-cov (default: this tree)
 	U
+}
+
+# simulate FIRST COUNT FEATURES: those seeds, by kernels that need no more than these features (WEFT_CPU).
+simulate() {
+	[ "$2" -gt 0 ] || return 0
+	echo "$2 seeds from $1 on, WEFT_CPU=$3:"
+	WEFT_CPU=$3 "$dir/app/weft-sim" --seed "$1" --seeds "$2" | tail -n 1
+	return "${PIPESTATUS[0]}"
+}
+
+# What stands for a CPU that is not here is run where its features are.
+simulate_all() {
+	local at=$seed part=$((seeds / 10)) features rc=0
+	for features in avx2,ssse3,gfni,pclmul avx2,ssse3,pclmul scalar; do
+		simulate "$at" "$part" "$features" || rc=1
+		at=$((at + part))
+	done
+	simulate "$at" $((seeds - 3 * part)) "" || rc=1
+	return "$rc"
 }
 
 wrong() {
@@ -86,8 +106,7 @@ if [ $only_count -eq 0 ]; then
 		[ -e "${note%.gcno}.o" ] || rm "$note"
 	done
 	if [ "$seeds" -gt 0 ]; then
-		"$dir/app/weft-sim" --seed "$seed" --seeds "$seeds" | tail -n 1
-		status=${PIPESTATUS[0]}
+		simulate_all || status=1
 	else
 		mapfile -t names < <(meson test -C "$dir" --no-rebuild --list 2>/dev/null | sed 's,.* / ,,' | grep -xE "$tests")
 		meson test -C "$dir" --no-rebuild --timeout-multiplier 4 "${names[@]}" || status=1
