@@ -177,6 +177,7 @@ draw_host(struct draw *d, unsigned int i)
 		draw_edge(d);
 		if (d->gim[i] != 0)
 			draw_windows(d, i);
+		draw_clients(d);
 	}
 	draw_access(d, (d->transfer_hosts >> i & 1) != 0);
 	fprintf(d->out, "}\n");
@@ -262,6 +263,7 @@ draw_text(struct draw_rights *change, uint64_t seed, int mode, uint32_t *has, si
 		return NULL;
 	weft_rand_seed(&d.r, seed);
 	weft_rand_seed(&d.equal, seed ^ UINT64_C(0xE09A1));
+	weft_rand_seed(&d.users, seed ^ UINT64_C(0x05E25));
 	d.is_cxl = draw_percent(&d, 50);
 	if (mode >= 0)
 		d.is_cxl = mode == WEFT_MODE_CXL;

@@ -30,6 +30,10 @@ enum draw_domain {
 
 #define DRAW_NODES 16 /**< at most */
 
+#define DRAW_PROGRAMS 3 /**< of a host: program @p i is of user DRAW_UID + i ... */
+#define DRAW_UID 1000u
+#define DRAW_GID 100u /**< ... whose groups are this one and DRAW_GID + 1 + i */
+
 extern const char *const draw_words[];
 
 /**

@@ -162,6 +162,30 @@ draw_workloads(struct draw *d)
 			draw_from(d, 1, 5), draw_from(d, 1, 8), draw_from(d, 0, 50));
 }
 
+/* What they may open is the first GFD, which is not what they want, or everything. */
+void
+draw_clients(struct draw *d)
+{
+	static const char *const rights[] = { "none", "read", "rw", "rw" };
+
+	if (weft_rand_below(&d->users, 2) == 0)
+		return;
+	fprintf(d->out, ", clients: [");
+	for (unsigned int i = 0; i < DRAW_PROGRAMS; i++) {
+		const uint64_t how = weft_rand_below(&d->users, 8);
+		const bool is_elsewhere = how == 1 && !draw_has(d, DRAW_INTERLEAVE);
+
+		if (how == 0)
+			continue; /* as his group */
+		fprintf(d->out, "{%s: %u, rights: %s, share: %u%s}, ", how % 2 == 0 ? "uid" : "gid",
+			how % 2 == 0 ? DRAW_UID + i : DRAW_GID + 1 + i,
+			rights[weft_rand_below(&d->users, WEFT_ARRAY_SIZE(rights))],
+			1 + (unsigned int)weft_rand_below(&d->users, 5),
+			is_elsewhere ? ", regions: [g0]" : "");
+	}
+	fprintf(d->out, "{gid: %u}]", DRAW_GID);
+}
+
 void
 draw_programs(struct draw *d)
 {

@@ -36,6 +36,7 @@ struct draw_segment {
 struct draw {
 	struct weft_rand r;
 	struct weft_rand equal; /* what other draws mean does not depend on it */
+	struct weft_rand users; /* likewise */
 	FILE *out;
 	uint32_t has; /* a bit for each enum draw_domain */
 	bool is_cxl;
@@ -105,6 +106,8 @@ void draw_windows(struct draw *d, unsigned int host);
 void draw_translations(struct draw *d);
 
 /* draw_load.c */
+/* Whose programs a host takes. */
+void draw_clients(struct draw *d);
 void draw_workloads(struct draw *d);
 /* A region for programs that attach, where memory has room. Draws nothing. */
 void draw_programs(struct draw *d);

@@ -17,12 +17,13 @@
 
 #include "cli.h"
 #include "client_priv.h"
+#include "draw.h"
 #include "update.h"
 #include "weft_clients.h"
 #include "weft_resolve.h"
 
 #define HOSTS_MOST 4
-#define AT_A_HOST 3
+#define AT_A_HOST DRAW_PROGRAMS
 #define ENTRIES 16
 #define DATA_LEN (UINT64_C(32) << 10)
 #define OPS_MOST 200 /* of a program, in all its lives */
@@ -57,6 +58,8 @@ struct sim_program {
 	uint64_t n_begun;
 	uint64_t lost; /* times that memory was, when it opened it or the node met it since */
 	uint64_t generation; /* of its memory, as the node knew it then; 0: it had not met it */
+	unsigned int number; /* of its host's */
+	uint8_t rights; /* enum weft_attach_rights, by the row of its user */
 	bool is_stale;
 	bool is_done;
 	bool may_uio;
@@ -169,6 +172,7 @@ program_make(struct sim_node *n, unsigned int first, unsigned int i, uint64_t se
 	p->block_len = l.len;
 	p->node = n;
 	p->base = program_page(s->topo, first + i);
+	p->number = i;
 	p->may_uio =
 		weft_node_clients_have_uio(&n->node) && program_may_reach(s, n->index, first, true);
 	weft_rand_seed(&p->rand, seed);
@@ -245,8 +249,7 @@ program_open(struct sim_program *p)
 
 		*r = (struct weft_node_region){ .base = p->base,
 			.size = PROGRAM_PAGE,
-			.rights =
-				i == 0 ? WEFT_ATTACH_READ | WEFT_ATTACH_WRITE : WEFT_ATTACH_READ };
+			.rights = i == 0 ? p->rights : WEFT_ATTACH_READ };
 		for (unsigned int way = 0; way < 1u << s->ways_log2; way++) {
 			const uint16_t pid = t->node[t->map.target[s->first_target + way].node].pid;
 
@@ -283,15 +286,50 @@ program_hash(const struct sim_program *p)
 }
 
 static void
+program_end(struct sim_program *p)
+{
+	p->is_done = true;
+	p->node->sim->progress.n_programs--;
+	progress(p->node->sim);
+}
+
+/* By the row that decides about its user, if the host has rows. @return whether it may come in */
+static bool
+program_take_row(struct sim_program *p, struct weft_node_client_cfg *cfg)
+{
+	const struct weft_topo *t = p->node->sim->topo;
+	const uint32_t other = DRAW_GID + 1 + p->number;
+	const struct weft_topo_user who = {
+		.uid = DRAW_UID + p->number, .gid = DRAW_GID, .group = &other, .n_groups = 1
+	};
+	const struct weft_topo_client *row = weft_topo_client_of(t, p->node->index, &who);
+	const unsigned int region = (unsigned int)(program_region(t) - t->attach.region);
+
+	p->rights = WEFT_ATTACH_READ | WEFT_ATTACH_WRITE;
+	if (t->node[p->node->index].clients.n == 0)
+		return true;
+	if (row == NULL || row->rights == 0 || !weft_topo_client_may_open(t, row, region))
+		return false;
+	if ((row->rights & WEFT_TOPO_CLIENT_WRITE) == 0)
+		p->rights = WEFT_ATTACH_READ;
+	cfg->share = row->share;
+	return true;
+}
+
+static void
 program_attach(struct sim_program *p)
 {
-	const struct weft_node_client_cfg cfg = { .block = p->block,
+	struct weft_node_client_cfg cfg = { .block = p->block,
 		.entries = ENTRIES,
 		.data_len = DATA_LEN,
 		.share = 1 + (uint32_t)weft_rand_below(&p->rand, 5),
 		.wake = program_wake };
 	int rc;
 
+	if (!program_take_row(p, &cfg)) {
+		program_end(p);
+		return;
+	}
 	if (p->hash != 0 && program_hash(p) != p->hash)
 		violation(p->node->sim, "host %u writes into the block of a program that has left",
 			p->node->pid);
@@ -342,9 +380,7 @@ program_left(struct sim_program *p)
 	p->hash = program_hash(p);
 	if (p->left != 0)
 		return;
-	p->is_done = true;
-	p->node->sim->progress.n_programs--;
-	progress(p->node->sim);
+	program_end(p);
 }
 
 void
@@ -523,7 +559,8 @@ program_draw_op(struct sim_program *p, struct program_op *op)
 		op->kind = WEFT_OP_READ;
 		op->at = PROGRAM_PAGE - op->n + (op->is_uio ? 4 : 1);
 		op->expected = -EINVAL;
-	} else if (op->kind == WEFT_OP_WRITE && handle == 1) {
+	} else if (op->kind == WEFT_OP_WRITE &&
+		   (p->region[handle].rights & WEFT_ATTACH_WRITE) == 0) {
 		op->expected = -EACCES;
 	} else if (op->kind == WEFT_OP_WRITE && !program_may_write(&p->ledger, op->at, op->n)) {
 		op->kind = WEFT_OP_READ;
