@@ -209,7 +209,7 @@ WEFT_TEST(a_session_that_ends_takes_its_requests)
 	toy_steps(&w, 100000);
 	assert_true(weft_node_mem(h, &r) && weft_requester_outstanding(r.requester) != 0);
 	assert_int_equal(toy_count(h, NULL, "traffic", "lost"), 0);
-	toy_steps(&w, 450000);
+	toy_idle(&w, UINT64_C(9000000000));
 	assert_int_not_equal(h->link[0].state, WEFT_NODE_UP);
 	assert_int_equal(weft_requester_outstanding(r.requester), 0);
 	lost = toy_count(h, NULL, "traffic", "lost");
@@ -526,9 +526,9 @@ WEFT_TEST(what_was_translated_ends_with_the_session_that_it_went_by)
 	for (unsigned int i = 0; i < 10000 && toy_count(h, NULL, "traffic", "verified") == 0; i++)
 		toy_step(&w);
 	w.is_cut = true;
-	toy_steps(&w, 450000);
+	toy_idle(&w, UINT64_C(9000000000));
 	assert_int_equal(toy_count(h, NULL, "traffic", "lost"), 0);
-	toy_steps(&w, 150000);
+	toy_idle(&w, UINT64_C(3000000000));
 	assert_int_not_equal(toy_count(h, NULL, "traffic", "lost"), 0);
 	w.is_cut = false;
 	toy_run(&w, h);

@@ -249,10 +249,10 @@ toy_flush(struct toy *w, struct weft_node_link *l)
 	weft_node_set_due(l, weft_link_deadline(l->end));
 }
 
-void
-toy_step(struct toy *w)
+static void
+toy_step_of(struct toy *w, uint64_t ns)
 {
-	w->now_ns += TOY_STEP_NS;
+	w->now_ns += ns;
 	for (uint16_t i = 0; i < w->topo->n_nodes; i++) {
 		struct weft_node *n = &w->at[i].node;
 
@@ -261,6 +261,20 @@ toy_step(struct toy *w)
 		for (uint16_t k = 0; k < n->n_links; k++)
 			toy_flush(w, &n->link[k]);
 	}
+}
+
+void
+toy_step(struct toy *w)
+{
+	toy_step_of(w, TOY_STEP_NS);
+}
+
+void
+toy_idle(struct toy *w, uint64_t ns)
+{
+	assert_true(w->is_cut);
+	for (const uint64_t end_ns = w->now_ns + ns; w->now_ns < end_ns;)
+		toy_step_of(w, WEFT_NODE_PAUSE_NS);
 }
 
 void

@@ -64,6 +64,9 @@ void toy_step(struct toy *w);
 void toy_steps(struct toy *w, unsigned int n);
 void toy_run(struct toy *w, const struct weft_node *until);
 
+/* The same for @p ns while nothing arrives, in the longest steps that are no pause. */
+void toy_idle(struct toy *w, uint64_t ns);
+
 /* A counter by its names, as in a report; @part NULL: of the node itself. */
 uint64_t toy_count(
 	const struct weft_node *n, const char *part, const char *name, const char *counter);
