@@ -3,6 +3,7 @@
 """The cryptography of IDE for CXL.cachemem flits (wire-formats.md 5): one MAC epoch under
 AES-256-GCM, of Standard and PBR flits (which look alike) or of latency-optimised ones."""
 
+import numpy as np
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
@@ -21,14 +22,34 @@ def _crc32c_table():
     return table
 
 
-_CRC32C = _crc32c_table()
+_CRC32C = np.array(_crc32c_table(), dtype=np.uint32)
+
+
+class _Shares:
+    """What each byte adds to the register, by how many bytes follow it; rows are made as they are needed."""
+
+    def __init__(self):
+        self.rows = _CRC32C[np.newaxis]
+
+    def get(self, length):
+        while len(self.rows) < length:
+            more = [self.rows[-1]]
+            for _ in range(len(self.rows)):
+                more.append(more[-1] >> np.uint32(8) ^ _CRC32C[more[-1] & np.uint32(255)])
+            self.rows = np.concatenate((self.rows, more[1:]))
+        return self.rows[length - 1::-1] if length else self.rows[:0]
+
+
+_SHARES = _Shares()
 
 
 def crc32c(data):
-    reg = 0xFFFFFFFF
-    for byte in data:
-        reg = reg >> 8 ^ _CRC32C[(reg ^ byte) & 255]
-    return reg ^ 0xFFFFFFFF
+    """The register is linear in the bytes: their shares are added. It begins as the first four inverted."""
+    data = np.frombuffer(bytes(data), dtype=np.uint8)
+    first = min(4, len(data))
+    begins = np.concatenate((data[:first] ^ np.uint8(255), data[first:]))
+    shares = _SHARES.get(len(data))[np.arange(len(data)), begins]
+    return int(np.bitwise_xor.reduce(shares)) ^ (0xFFFFFFFF >> 8 * first) ^ 0xFFFFFFFF
 
 
 def iv(counter):
