@@ -16,7 +16,7 @@ parts() {
 		model      the Python model against itself and against the programs of the gcc build
 		scalar     gcc build, tests that start DPDK and programs that code flits, with scalar kernels
 		asan       clang build with AddressSanitizer and UBSan, every test of C code
-		fuzz       the same build, fuzzers of the parsers, 12 s each
+		fuzz       the same build, fuzzers of the parsers, 8 s each
 	P
 }
 
@@ -25,12 +25,12 @@ usage() {
 	usage: usertools/test.sh [--quick | --only PART[,PART...]] [--all] [--list]
 
 	Installs what is missing, builds, runs every test, and ends with "N passed, N failed, N skipped" and
-	status 1 if any failed. Some 35 minutes on two cores, plus the packages the first time. Safe to repeat
+	status 1 if any failed. Under half an hour on two cores, plus the packages the first time. Safe to repeat
 	and to interrupt.
 
 	  --quick        under 3 minutes on two cores: parts format and quick
 	  --only PARTS   only those; builds that they need are made (clang is asan, whose build is clang's)
-	  --all          larger samples: of experiments, of the model's traces, and all searches by Spin
+	  --all          larger samples: experiments, seeds, traces of the model, fuzzers; all searches by Spin
 	  --list         the parts (doc/testing.md says what runs where, and why):
 
 	U
@@ -202,7 +202,7 @@ model() { /usr/bin/python3 "test/model/$1.py" "${@:2}"; }
 # traces: of the model, in $work/traces; made once.
 traces() {
 	[ ! -d "$work/traces" ] || return 0
-	local flits=3000
+	local flits=1500
 	[ -z "${WEFT_TEST_ALL:-}" ] || flits=10000
 	model make_traces --flits $flits --out "$work/traces.new" >"$work/traces.log" 2>&1 || {
 		tail -n 20 "$work/traces.log"

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/sim_lib.sh"
 
 # Parts of a run
-part=$(few 5 20)
+part=$(few 5 20) wires=$(few 5 10)
 sim --seed 17 --stop-at 1000 --json -
 mv "$work/text" "$work/stop.json"
 same "steps" 1000 "$(j stop 'o["steps"]')"
@@ -25,9 +25,9 @@ sim --seed 3 --hops 2000 --json h.json
 same "few hops" True "$(j h '2000 <= o["hops"] < 12000')"
 
 # One bad wire for all links
-sim --impair uncorrectable=0.05 --seeds 10 --hops 20000 --mode cxl --json i.json
+sim --impair uncorrectable=0.05 --seeds $wires --hops 20000 --mode cxl --json i.json
 same "wires that are bad" True "$(j i '30 < o["faults"]["wire_flits"] / o["faults"]["wire_uncorrectable"] * 2 < 50')"
-sim --impair drop=0.1,delay_us=20@0.1,replay=0.1 --seeds 10 --hops 20000 --json i.json || die "--impair fails"
+sim --impair drop=0.1,delay_us=20@0.1,replay=0.1 --seeds $wires --hops 20000 --json i.json || die "--impair fails"
 same "other injectors" 0 "$(j i 'o["faults"]["wire_touched"]')"
 same "injectors" True "$(j i 'all(o["faults"]["wire_" + k] > 0 for k in ("dropped", "delayed", "replayed"))')"
 

@@ -1,10 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# weft-sim: 200 seeds without a violation, those that failed once, the same run for the same seed.
+# weft-sim: 100 seeds (usertools/test.sh --all: 400) without a violation, those that failed once, the same run for the same seed.
 . "$(dirname "$0")/sim_lib.sh"
 
 # The suite's seeds: every kind of fault strikes, every request ends, and nothing is wrong.
-seeds=${WEFT_SIM_SEEDS:-$(few 30 200)}
+seeds=$(few 30 100)
+[ -z "${WEFT_TEST_ALL:-}" ] || seeds=400
+seeds=${WEFT_SIM_SEEDS:-$seeds}
 sim --seeds "$seeds" --json all.json || die "a seed of 1 to $seeds fails: $(j all 'o["failures"]')"
 same "seeds" "$seeds" "$(j all 'o["seeds"]')"
 same "violations" "0 []" "$(j all 'str(o["violations"]) + " " + str(o["failures"])')"
