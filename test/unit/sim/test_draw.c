@@ -13,7 +13,7 @@
 #include "weft_topo_graph.h"
 #include "weft_wire.h"
 
-#define FABRICS 2000 /* a quarter of them in builds after the first: their shares are asserted */
+#define FABRICS 2000 /* half of them in builds after the first: their shares are asserted */
 #define OFTEN 20 /* of a hundred; what needs two of them: half as many */
 
 static bool
@@ -105,7 +105,7 @@ drawn_found(const struct weft_topo *t, const struct weft_load *load)
 static unsigned int
 drawn_fabrics(void)
 {
-	return weft_test_is_again() ? FABRICS / 4 : FABRICS;
+	return weft_test_is_again() ? FABRICS / 2 : FABRICS;
 }
 
 /* The least that each of them could be, if nothing else is. */
