@@ -46,8 +46,9 @@ ide_open(struct daemon *d, char *err, size_t err_len)
 	if (d->ide == NULL)
 		return weft_errorf(err, err_len, -ENOTSUP, "ide: intel-ipsec-mb does not run here");
 	if (!d->cfg.no_text)
-		printf("ide: %s, PCRC %s, AES-GCM by %s\n", weft_ide_mode_words[d->topo->ide.mode],
-			d->topo->ide.pcrc ? "on" : "off", weft_ide_lib_kernel(d->ide));
+		printf("ide: %s, PCRC %s, AES-GCM by %s, runs of flits in one pass by %s\n",
+			weft_ide_mode_words[d->topo->ide.mode], d->topo->ide.pcrc ? "on" : "off",
+			weft_ide_lib_kernel(d->ide), weft_ide_lib_run_kernel(d->ide));
 	return 0;
 }
 

@@ -69,6 +69,13 @@ fabric cxl "{mode: containment, key_file: $work/psk, rekey_ms: 5}" 20000 20000 >
 secure rekey
 [ "$(sum "$work/rekey.json" end ide_rekeys)" -gt 5 ] || die "keys did not change by time"
 
+# With scalar code there is none for runs; which kernel there is else, the CPU says.
+by="AES-GCM by [a-z0-9-]*, runs of flits in one pass by [a-z0-9]*"
+grep -qx "ide: containment, PCRC on, $by" "$work/all.log" || die "nobody said which kernels run IDE"
+WEFT_CPU=scalar run rekey || die "IDE by scalar code: $(tail -n 3 "$work/all.log")"
+grep -qx "ide: containment, PCRC on, AES-GCM by sse, runs of flits in one pass by none" \
+	"$work/all.log" || die "scalar code did not say so: $(grep ^ide: "$work/all.log" | tail -n 1)"
+
 # --- faults on every hop ---
 
 wires=1
