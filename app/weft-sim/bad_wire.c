@@ -113,3 +113,12 @@ bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int late_f
 	if (c->replay > 0)
 		bad_wire_make_short(sc, late_flits);
 }
+
+void
+bad_wire_read_back(struct weft_impair_cfg *c)
+{
+	char text[WEFT_IMPAIR_TEXT_MAX];
+
+	weft_impair_write(c, text, sizeof(text));
+	bad_wire_read(c, text);
+}

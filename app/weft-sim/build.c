@@ -423,6 +423,8 @@ sim_build(struct sim *s, const struct sim_opt *opt, uint64_t seed, char *err, si
 	s->frames.small = (uint32_t)WEFT_WIRE_FRAME_LEN(1);
 	load_make(s);
 	build_nodes(s, &r);
+	if (s->sc.has_impair)
+		bad_wire_read_back(&s->sc.impair);
 	build_link_dirs(s, &r);
 	replay_make(s);
 	build_tables(s);

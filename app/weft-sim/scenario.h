@@ -182,5 +182,7 @@ void bad_wire_check(const struct sim_opt *o);
 bool bad_wire_needs_rxl(const struct sim_opt *o);
 /** @param late_flits  a frame may be late by so many on one link, 1 or more */
 void bad_wire_force(struct scenario *sc, const struct sim_opt *o, unsigned int late_flits);
+/** Make it what somebody gets who writes it in a file or an option: nothing else is drawn. */
+void bad_wire_read_back(struct weft_impair_cfg *c);
 
 #endif /* SCENARIO_H */
