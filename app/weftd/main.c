@@ -258,7 +258,10 @@ weftd_elapsed_s(const struct timespec *since)
 	return (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
 }
 
-/* Why the run cannot succeed, or NULL: a refusal, or a connection that does not come up. */
+/*
+ * Why the run cannot succeed, or NULL: a refusal, or a connection that does not come up. A run
+ * without an end goes on, for others and for the time when files fit.
+ */
 static const char *
 weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 {
@@ -266,7 +269,7 @@ weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 		struct node *n = &d->node[i];
 		const char *refused = __atomic_load_n(&n->node->refused.text, __ATOMIC_ACQUIRE);
 
-		if (refused != NULL) {
+		if (refused != NULL && d->cfg.until_done) {
 			snprintf(line, len, "%s %s: %s", weft_topo_kind_words[n->topo->kind],
 				n->topo->name, refused);
 			return line;

@@ -99,18 +99,27 @@ misfit_say(const struct node *n, uint64_t about, uint64_t more)
 			port, other, spid, (unsigned int)(about >> 16 & UINT16_MAX));
 }
 
+static void
+misfit_say_refused(const struct node *n, struct weft_node_refusal *r)
+{
+	const char *text = __atomic_load_n(&r->text, __ATOMIC_ACQUIRE);
+
+	if (text == NULL)
+		return;
+	event_put(EVENT_MISFIT, n->topo->name, NULL, 1, "%s", text);
+	__atomic_store_n(&r->text, NULL, __ATOMIC_RELEASE);
+}
+
 void
 misfit_log_events(struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 		const uint64_t all = __atomic_load_n(&n->misfit.n, __ATOMIC_ACQUIRE);
-		const char *again = __atomic_load_n(&n->node->refused_again.text, __ATOMIC_ACQUIRE);
 
-		if (again != NULL) {
-			event_put(EVENT_MISFIT, n->topo->name, NULL, 1, "%s", again);
-			__atomic_store_n(&n->node->refused_again.text, NULL, __ATOMIC_RELEASE);
-		}
+		misfit_say_refused(n, &n->node->refused_again);
+		if (!d->cfg.until_done) /* otherwise it ends the run, and is its last word */
+			misfit_say_refused(n, &n->node->refused);
 		if (all == n->misfit.told)
 			continue;
 		misfit_say(n, __atomic_load_n(&n->misfit.about, __ATOMIC_RELAXED),

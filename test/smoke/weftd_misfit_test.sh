@@ -55,13 +55,19 @@ differ "mode" rxl g0=cxl -- "g0 refuses: mode is cxl there, rxl here" g0 "in mod
 differ "mode, the other way" cxl g0=rxl -- "g0 refuses: mode is rxl there, cxl here" g0 "in mode cxl; this file says rxl"
 differ "PID" other g0=rxl -- "g0 knows nobody with PID 0x201, which is g0 here" g0 "asks for PID 0x201"
 
-# A GFD that comes back with another file is refused, and the host waits for the right one.
+# A GFD that comes, or comes back, with another file is refused, and the host waits for the right one.
 rm -f "$work"/*.log
 sed -i 's/requests: 100/requests: 0/' "$work/rxl.yaml"
-topology=$work/rxl.yaml
+topology=$work/cxl.yaml
 start g0
+topology=$work/rxl.yaml
 start h0
+wait_for 20 grep -q 'node h0: g0 refuses: mode is cxl there, rxl here' "$work/h0.log"
+kill -TERM "$pid_g0"
+wait "$pid_g0" || true
+start g0
 wait_for 20 has_read h0 "$pid_h0" 100
+: >"$work/h0.log"
 kill -TERM "$pid_g0"
 wait "$pid_g0" || true
 topology=$work/cxl.yaml
