@@ -103,6 +103,27 @@ sqlite_next(struct sqlite_store *s, sqlite3_stmt *q)
 	return rc == SQLITE_ROW;
 }
 
+/* Nothing is written into what another program keeps there. */
+static void
+sqlite_check_owner(struct sqlite_store *s)
+{
+	sqlite3_stmt *q = sqlite_prepare(s,
+		"SELECT count(*), count(CASE name WHEN 'meta' THEN 1 END) FROM sqlite_master", NULL,
+		NULL);
+	const bool is_read = sqlite3_step(q) == SQLITE_ROW;
+	const bool is_other =
+		is_read && sqlite3_column_int(q, 0) != 0 && sqlite3_column_int(q, 1) == 0;
+
+	sqlite3_finalize(q);
+	if (!is_read)
+		cli_fail("store %s: %s: expected a store of weft-fm", sqlite_name(s),
+			sqlite3_errmsg(s->db));
+	if (is_other)
+		cli_fail("store %s: expected a store of weft-fm, or a file that is not there yet, "
+			 "got another program's database",
+			sqlite_name(s));
+}
+
 static void
 sqlite_check_version(struct sqlite_store *s)
 {
@@ -169,11 +190,14 @@ sqlite_open(const char *where, const struct store_cfg *cfg)
 	s->path = where;
 	s->lock = -1;
 	umask(077);
+	if (where != NULL && stat(where, &s->file) == 0 && !S_ISREG(s->file.st_mode))
+		cli_fail("store %s: expected a file, got something else", where);
 	if (where != NULL)
 		sqlite_lock(s);
 	if (sqlite3_open(where == NULL ? ":memory:" : where, &s->db) != SQLITE_OK)
 		cli_fail("store %s: %s", where, sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, SQLITE_WAIT_MS);
+	sqlite_check_owner(s);
 	sqlite_exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
 	sqlite_check_version(s);
 	if (where != NULL && stat(where, &s->file) != 0)

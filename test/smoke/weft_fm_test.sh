@@ -66,6 +66,13 @@ for version in -1 99; do
 	refuses "store old.db: expected schema version 2, got $version" "$app/weft-fm" --topology lab.yaml --store sqlite:old.db
 	rm -f old.db*
 done
+sqlite3 notes.db 'CREATE TABLE notes (x)'
+cp notes.db notes.copy
+refuses "store notes.db: expected a store of weft-fm, or a file that is not there yet, got another program's" \
+	"$app/weft-fm" --topology lab.yaml --store sqlite:notes.db
+cmp -s notes.db notes.copy || die "another program's database was changed"
+refuses "store /dev/null: expected a file" "$app/weft-fm" --topology lab.yaml --store sqlite:/dev/null
+[ ! -e /dev/null-lock ] || die "a lock stands beside what is no store"
 # A run folder that no daemon serves.
 mkdir -m 700 nobody
 XDG_RUNTIME_DIR=$work/nobody "$app/weft-fm" --topology lab.yaml --once --timeout 1 >nobody.log 2>nobody.err && die "nobody is managed"
