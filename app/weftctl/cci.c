@@ -96,6 +96,20 @@ cci_ask(struct cci_peer *p, uint16_t opcode, const uint8_t *payload, size_t len)
 	p->len = got.len;
 }
 
+/* A manager gives a component its PID as it claims it: weftctl knows none for it. */
+static void
+cci_needs_pid(const struct cci_peer *p)
+{
+	char uuid[2 * sizeof(cci_uuid) + 1];
+
+	for (size_t i = 0; i < sizeof(cci_uuid); i++)
+		snprintf(uuid + 2 * i, 3, "%02x", cci_uuid[i]);
+	ctl_fail(p->c,
+		"cci --claim: %s has no PID: give it one first, N here: cci %s claim_ownership "
+		"'op=0 fm_pid=0x%x fm_uuid=%s new_pid=N'",
+		p->c->operand[0], p->c->operand[0], (unsigned int)p->c->opt.cci_claim, uuid);
+}
+
 /* Own the component, if nobody else does. */
 static void
 cci_claim(struct cci_peer *p)
@@ -110,7 +124,7 @@ cci_claim(struct cci_peer *p)
 		weft_cci_get_identify_pbr_component_rsp(&now, p->payload, p->len) != 0)
 		ctl_fail(p->c, "cci --claim: %s", weft_cci_rc_name(p->rc));
 	if (now.pid == CCI_NO_PID)
-		ctl_fail(p->c, "cci --claim: the component has no PID: give it one by 0701");
+		cci_needs_pid(p);
 	if (now.prim_fm_pid != CCI_NO_PID && memcmp(now.prim_uuid, cci_uuid, sizeof(cci_uuid)) != 0)
 		ctl_fail(p->c, "cci --claim: the manager of PID 0x%03x has it", now.prim_fm_pid);
 	in.op = now.prim_fm_pid == CCI_NO_PID ? 0 : 2;
@@ -232,6 +246,9 @@ cci_run(struct ctl *c)
 	cci_ask(&p, opcode, payload, len);
 	close(p.fd);
 	cci_print(&p, c->operand[0], opcode);
+	if (p.rc == WEFT_CCI_UNSUPPORTED && c->opt.cci_claim == 0 && p.host == 0)
+		cli_warn("cci: a manager may be asked for: --claim PID makes weftctl that of %s",
+			c->operand[0]);
 	return p.rc == WEFT_CCI_SUCCESS || p.rc == WEFT_CCI_BACKGROUND_STARTED ? EXIT_SUCCESS
 	                                                                       : c->failure;
 }

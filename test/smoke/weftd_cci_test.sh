@@ -60,6 +60,8 @@ is_done() {
 	ask $pid /weft/node,h0 | grep -Eq '"host_(reads|writes)_done": *1\b'
 }
 wait_for 60 is_done
+ctl s0 5100 >/dev/null && die "a switch answers who did not claim it"
+grep -q 'claim PID makes weftctl that of s0' "$work/ctl.err" || die "nobody said how: $(cat "$work/ctl.err")"
 ctl s0 5102 'port=0 op=2' --claim 0xF00 >/dev/null || die "5102h: $(cat "$work/ctl.err")"
 wait_for 10 grep -q 'a new session' "$work/cxl.err"
 ctl s0 0702 'pid=4095 n=1024' --host 0x101 | grep -q 'total=16' || die "CDAT: $(cat "$work/ctl.err")"
@@ -70,6 +72,14 @@ same "sessions of twelve ends, and two anew" 14 "$(sum "$work/cxl.json" session 
 # Left to a manager.
 lab 20000 'management: fm' >"$work/fm.yaml"
 "$app/weftd" --check "$work/fm.yaml" --node h0 | grep -q 'management: fm' || die "--check does not say so"
+# Without a PID it cannot be claimed but in the words that weftctl gives.
+start claim --topology "$work/fm.yaml" --cci full
+ctl s1 5100 --claim 0xF00 >/dev/null && die "a switch without a PID was claimed"
+how=$(sed -n "s/.*cci s1 claim_ownership '\(.*\)new_pid=N'$/\1/p" "$work/ctl.err")
+ctl s1 claim_ownership "${how}new_pid=0x11" >/dev/null || die "\"$how\" does not claim: $(cat "$work/ctl.err")"
+ctl s1 5100 --claim 0xF00 | grep -q nports= || die "claimed, and not served: $(cat "$work/ctl.err")"
+kill -TERM $pid
+wait $pid || die "claim ended with $?: $(cat "$work/claim.err")"
 start fm --topology "$work/fm.yaml" --cci full --until-done --wait 60
 /usr/bin/python3 "$here/weftd_cci.py" "$run" fill "$work/tables.json" || die "fill"
 wait $pid || die "fm ended with $?: $(cat "$work/fm.err")"
