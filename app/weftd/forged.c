@@ -44,11 +44,13 @@ forged_tell_doubts(struct conn *c, const char *node, const char *other, uint64_t
 	const uint64_t n = s->count[WEFT_SESSION_N_CHALLENGES];
 	const uint64_t begun = s->count[WEFT_SESSION_N_BEGUN];
 
-	if (n == c->doubts_told)
+	/* Of before the doubt: the true end of a session and the next one may come in one look. */
+	if (n == c->doubts_told) {
+		c->doubt_begun = begun;
 		return;
+	}
 	if (c->doubt_ns == 0) {
 		c->doubt_ns = now_ns;
-		c->doubt_begun = begun;
 		return;
 	}
 	if (now_ns - c->doubt_ns < CONFIRM_NS)
