@@ -594,8 +594,8 @@ WEFT_TEST(random_commands_equal_an_array_of_blocks)
 		check_tables();
 		good += got == 0;
 	}
-	/* Else the draws are too wild to say much. */
-	assert_true(good > weft_test_cases(STEPS) / 8);
+	/* Else the draws are too wild to say much. A few steps may have bad luck. */
+	assert_true(good > weft_test_cases(STEPS) / (weft_test_is_again() ? 20 : 8));
 	free(dc);
 	free(t);
 }
