@@ -18,6 +18,7 @@
 #include "weft_cpuset.h"
 
 #define DOCTOR_PAGE_KB 2048 /* of the hugepages that are asked for */
+#define KEY_DIGITS 64
 #define DOCTOR_LOCKED (64u << 20) /* bytes of rings and keys */
 
 static enum doctor_answer
@@ -424,9 +425,19 @@ doctor_look_key(struct doctor_look *l)
 
 	if (rc == -EACCES)
 		return doctor_cannot(l, rc);
-	if (rc != 0 || !S_ISREG(st.st_mode)) {
+	/* What is written through a link takes the place of a key that may be a good one. */
+	if (rc == 0 && S_ISLNK(st.st_mode)) {
+		snprintf(l->found, sizeof(l->found), "%.400s: a symbolic link", path);
+		snprintf(l->want, sizeof(l->want),
+			"let key_file name the file that %.300s leads to: weftd follows no link",
+			word);
+		return DOCTOR_OTHERWISE;
+	}
+	if (rc != 0 || !S_ISREG(st.st_mode) || st.st_size < KEY_DIGITS) {
 		snprintf(l->found, sizeof(l->found), "%.400s: %s", path,
-			rc != 0 ? "not there" : "no plain file");
+			rc != 0               ? "not there"
+			: S_ISREG(st.st_mode) ? "too short for 64 hex digits"
+					      : "no plain file");
 		snprintf(l->want, sizeof(l->want),
 			"copy it from a server that has it, or for the first: (umask 077; openssl "
 			"rand -hex 32 > %.300s)",

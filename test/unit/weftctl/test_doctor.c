@@ -16,6 +16,8 @@
 #include "doctor.h"
 #include "weft_topo.h"
 
+#define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
 static const char lab[] =
 	"fabric: lab\n"
 	"ide: {mode: skid, key_file: /etc/weft/lab.key}\n"
@@ -81,7 +83,7 @@ static const struct file healthy[] = {
 	{ "run/systemd/timesync/synchronized", "" },
 	{ "run/user/7/weft", "/" },
 	{ "run/user/7/weft", "mode 0700" },
-	{ "etc/weft/lab.key", "00" },
+	{ "etc/weft/lab.key", KEY },
 	{ "etc/weft/lab.key", "mode 0600" },
 };
 
@@ -148,7 +150,10 @@ static const struct fault {
 	{ "key", { "etc/weft/lab.key", "mode 0640" }, DOCTOR_STOPS, "mode 0640",
 		"chmod 0600 /etc/weft/lab.key" },
 	{ "key", { "etc/weft/lab.key", NULL }, DOCTOR_STOPS, "not there", "openssl rand" },
-	{ "key", { "etc/weft/lab.key", "> other.key" }, DOCTOR_STOPS, "no plain file", "openssl" },
+	{ "key", { "etc/weft/lab.key", "> other.key" }, DOCTOR_STOPS, "a symbolic link",
+		"let key_file name the file that /etc/weft/lab.key leads to" },
+	{ "key", { "etc/weft/lab.key", "00" }, DOCTOR_STOPS, "too short for 64 hex digits",
+		"openssl rand" },
 	{ "run-folder", { "run/user/7/weft", "mode 0777" }, DOCTOR_STOPS, "mode 0777",
 		"chmod 0711 /run/user/7/weft" },
 	{ "run-folder", { "run/user/7/weft", "> elsewhere" }, DOCTOR_STOPS, "weft: mode",
@@ -438,7 +443,7 @@ WEFT_TEST(without_a_topology_what_some_nodes_need_stops_none)
 	assert_int_equal(s.bad.level, DOCTOR_STOPS);
 	/* What is pasted is one command, whatever a file is called. */
 	put(&(struct file){ "etc/weft/lab.key", "mode 0600" });
-	put(&(struct file){ "etc/weft/it's; touch x.key", "00" });
+	put(&(struct file){ "etc/weft/it's; touch x.key", KEY });
 	put(&(struct file){ "etc/weft/it's; touch x.key", "mode 0644" });
 	look(NULL, NULL, &s);
 	assert_int_equal(s.n_bad, 1);
