@@ -199,7 +199,8 @@ update_publish(struct daemon *d, struct weft_topo *t, bool differs)
 	d->updates++;
 	d->updates_changed += changed != 0 || differs;
 	if (!d->cfg.no_text)
-		printf("tables: changed in %u nodes, visible after %llu us\n", changed,
+		printf("tables: changed in %u nodes%s, visible after %llu us\n", changed,
+			differs ? " and what is in no table" : "",
 			(unsigned long long)(took / 1000));
 }
 

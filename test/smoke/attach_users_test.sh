@@ -174,7 +174,7 @@ change() { # change CLIENTS-OF-H0 CLIENTS-OF-H2 [OFFSET]
 	n_changes=$((n_changes + 1))
 	wait_for 20 changed
 }
-changed() { [ "$(grep -c '^tables: changed' "$work/d.text")" -ge $n_changes ]; }
+changed() { [ "$(grep -c '^tables: changed in [0-9]* nodes and what is in no table' "$work/d.text")" -ge $n_changes ]; }
 
 mkfifo "$work/in"
 user 61003 61003 61100 "$work/bin/attach_hold" "$sock/h0.sock" <"$work/in" >"$work/held" 2>&1 &
