@@ -107,9 +107,12 @@ start g0
 start h0 --json "$work/h.json"
 wait_for 20 has_read h0 "$pid_h0" 3000
 kill_hard "$pid_g0"
+sleep 0.5 # it is missed before it is there again
 start g0
 wait_for 20 grep -q 'node g0: memory is new (generation .*), and s0 knew other' "$work/g0.log"
 again
+sleep 1.2 # so long a doubt stands
+! grep -h 'somebody says that the session' "$work/h0.log" "$work/s0.log" || die "a session that ended is doubted"
 kill -INT "$pid_h0"
 if wait "$pid_h0"; then die "a host whose data is gone ended well"; fi
 same "zeros taken for data" 0 "$(total mismatches)"
