@@ -4,7 +4,7 @@
 . "$(dirname "$0")/sim_lib.sh"
 
 # The suite's seeds: every kind of fault strikes, every request ends, and nothing is wrong.
-seeds=$(few 30 100)
+seeds=$(few 40 100)
 [ -z "${WEFT_TEST_ALL:-}" ] || seeds=400
 seeds=${WEFT_SIM_SEEDS:-$seeds}
 sim --seeds "$seeds" --json all.json || die "a seed of 1 to $seeds fails: $(j all 'o["failures"]')"
@@ -15,9 +15,7 @@ same "faults that struck" True "$(j all 'all(n > 0 for n in o["faults"].values()
 # Equal links that share are rare.
 same "domains" "uio ats transfer rights late_poison clients clients_uio restart equal manager True" \
 	"$(j all '" ".join(o["domains"]) + " " + str(all(n > 0 or (k == "equal" and o["seeds"] < 200) for k, n in o["domains"].items()))')"
-# Those that are taken for another number's are rare, too.
-same "flits played back" True "$(j all 'o["played_back"]["taken"] < o["played_back"]["old"] and
-	(o["played_back"]["taken"] > 0 or o["seeds"] < 100)')"
+same "flits played back" True "$(j all '0 < o["played_back"]["taken"] < o["played_back"]["old"]')"
 same "rights changed" True "$(j all '0 < o["rights_changed"] <= o["faults"]["rights_change"]')"
 same "files that do not fit" True "$(j all 'o["refusals"] > 0')"
 same "goodbyes" True "$(j all 'o["farewells"] > 0')"

@@ -577,7 +577,7 @@ WEFT_TEST(random_commands_equal_an_array_of_blocks)
 
 	weft_test_seed(&r, "gfam dc");
 	make_device();
-	for (unsigned int i = 0; i < weft_test_cases(STEPS); i++) {
+	for (unsigned int i = 0; i < STEPS; i++) { /* in each build: fewer have bad luck */
 		const unsigned int kind = below(10);
 		bool freed[BLOCKS] = { false };
 		int want, got;
@@ -594,8 +594,8 @@ WEFT_TEST(random_commands_equal_an_array_of_blocks)
 		check_tables();
 		good += got == 0;
 	}
-	/* Else the draws are too wild to say much. A few steps may have bad luck. */
-	assert_true(good > weft_test_cases(STEPS) / (weft_test_is_again() ? 20 : 8));
+	/* Else the draws are too wild to say much. */
+	assert_true(good > STEPS / 8);
 	free(dc);
 	free(t);
 }
