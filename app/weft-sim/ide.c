@@ -122,13 +122,8 @@ ide_psk(const struct sim_end *e)
 static struct weft_derive_domain
 ide_domain(const struct sim_end *e)
 {
-	const uint16_t own = e->node->pid, peer = e->peer_pid;
-	struct weft_derive_domain d = { .initiator = e->is_initiator ? own : peer,
-		.responder = e->is_initiator ? peer : own };
-
-	if (e->node->sim->sc.mode == WEFT_MODE_CXL)
-		d.initiator = d.responder = WEFT_PID_NONE;
-	return d;
+	return weft_derive_domain_of(
+		(enum weft_mode)e->node->sim->sc.mode, e->is_initiator, e->node->pid, e->peer_pid);
 }
 
 static bool

@@ -136,10 +136,8 @@ ide_conn(struct conn *conn, struct weft_link_cfg *c)
 	if (i == NULL)
 		return -ENOMEM;
 	i->psk = d->psk;
-	i->domain.initiator = conn->link->is_initiator ? own : conn->link->pid;
-	i->domain.responder = conn->link->is_initiator ? conn->link->pid : own;
-	if (t->mode == WEFT_MODE_CXL)
-		i->domain.initiator = i->domain.responder = WEFT_PID_NONE;
+	i->domain = weft_derive_domain_of(
+		(enum weft_mode)t->mode, conn->link->is_initiator, own, conn->link->pid);
 	i->session = (struct weft_session_keys){ .random = weft_secret_random,
 		.proof = ide_proof,
 		.bind = ide_bind,

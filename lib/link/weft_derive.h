@@ -25,6 +25,17 @@ struct weft_derive_domain {
 	uint8_t vc; /**< 0..7 */
 };
 
+/** That of an end with PID @p own whose peer has @p peer, VC 0; in cxl mode neither counts. */
+static inline struct weft_derive_domain
+weft_derive_domain_of(enum weft_mode mode, bool is_initiator, uint16_t own, uint16_t peer)
+{
+	if (mode == WEFT_MODE_CXL)
+		own = peer = WEFT_PID_NONE;
+	return (struct weft_derive_domain){ .initiator = is_initiator ? own : peer,
+		.responder = is_initiator ? peer : own,
+		.vc = 0 };
+}
+
 /**
  * HKDF, extract and expand.
  *
