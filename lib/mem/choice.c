@@ -78,7 +78,7 @@ choice_stride(uint64_t n)
 void
 weft_choice_init(struct weft_choice *c, enum weft_choice_pattern pattern, uint64_t n, double theta)
 {
-	*c = (struct weft_choice){ .n = n, .bound = weft_rand_bound(n), .pattern = pattern };
+	*c = (struct weft_choice){ .places = weft_rand_bound(n), .pattern = pattern };
 	if (pattern != WEFT_CHOICE_ZIPF)
 		return;
 	c->theta = theta;
@@ -97,8 +97,8 @@ weft_choice_zipf(const struct weft_choice *c, struct weft_rand *r)
 		at = c->last + weft_rand_unit(r) * (c->first - c->last);
 		x = choice_area_ends(c->theta, at);
 		rank = floor(x + 0.5);
-		rank = rank < 1 ? 1 : rank > (double)c->n ? (double)c->n : rank;
+		rank = rank < 1 ? 1 : rank > (double)c->places.n ? (double)c->places.n : rank;
 	} while (rank - x > c->sure &&
 		 at < choice_area(c->theta, rank + 0.5) - choice_bar(c->theta, rank));
-	return (uint64_t)((unsigned __int128)((uint64_t)rank - 1) * c->stride % c->n);
+	return (uint64_t)((unsigned __int128)((uint64_t)rank - 1) * c->stride % c->places.n);
 }

@@ -22,11 +22,10 @@ enum weft_choice_pattern { WEFT_CHOICE_RANDOM, WEFT_CHOICE_SEQUENTIAL, WEFT_CHOI
 
 /** How to choose. */
 struct weft_choice {
-	uint64_t n; /**< places */
-	struct weft_rand_bound bound; /**< RANDOM: of them */
+	struct weft_rand_bound places; /**< how many */
 	uint64_t at; /**< SEQUENTIAL: the next */
 	enum weft_choice_pattern pattern;
-	uint64_t stride; /**< ZIPF: the k-th most wanted place is (k - 1) * stride modulo n */
+	uint64_t stride; /**< ZIPF: the k-th most wanted place is (k - 1) * stride modulo places */
 	double theta, first, last, sure; /* ZIPF: see choice.c */
 };
 
@@ -49,11 +48,11 @@ weft_choice_next(struct weft_choice *c, struct weft_rand *r)
 	uint64_t i;
 
 	if (c->pattern == WEFT_CHOICE_RANDOM)
-		return weft_rand_below_bound(r, &c->bound);
+		return weft_rand_below_bound(r, &c->places);
 	if (c->pattern == WEFT_CHOICE_ZIPF)
 		return weft_choice_zipf(c, r);
 	i = c->at;
-	c->at = i + 1 == c->n ? 0 : i + 1;
+	c->at = i + 1 == c->places.n ? 0 : i + 1;
 	return i;
 }
 
