@@ -86,13 +86,12 @@ crc_halves_of_two(const uint8_t *const *flit, uint64_t *even, uint64_t *odd)
 void
 weft_crc6_group_scalar(const uint8_t *const *flit, unsigned int n, uint64_t *even, uint64_t *odd)
 {
-	for (unsigned int i = 0; i < n; i += 2) {
-		const bool is_pair = i + 1 < n;
-		const uint8_t *const two[] = { flit[i], flit[is_pair ? i + 1 : i] };
-		uint64_t e[2], o[2];
+	unsigned int i = 0;
 
-		crc_halves_of_two(two, e, o);
-		memcpy(even + i, e, (is_pair ? 2 : 1) * sizeof(e[0]));
-		memcpy(odd + i, o, (is_pair ? 2 : 1) * sizeof(o[0]));
+	for (; i + 1 < n; i += 2)
+		crc_halves_of_two(flit + i, even + i, odd + i);
+	if (i < n) {
+		even[i] = weft_crc6_half(flit[i], WEFT_CRC6_EVEN_COVERED);
+		odd[i] = weft_crc6_half(flit[i] + WEFT_CRC6_ODD_OFF, WEFT_CRC6_ODD_COVERED);
 	}
 }
