@@ -16,9 +16,9 @@
 
 #include "weft_base.h"
 #include "weft_cpuset.h"
+#include "weft_secret.h"
 
 #define DOCTOR_PAGE_KB 2048 /* of the hugepages that are asked for */
-#define KEY_DIGITS 64
 #define DOCTOR_LOCKED (64u << 20) /* bytes of rings and keys */
 
 static enum doctor_answer
@@ -433,7 +433,7 @@ doctor_look_key(struct doctor_look *l)
 			word);
 		return DOCTOR_OTHERWISE;
 	}
-	if (rc != 0 || !S_ISREG(st.st_mode) || st.st_size < KEY_DIGITS) {
+	if (rc != 0 || !S_ISREG(st.st_mode) || st.st_size < 2 * WEFT_PSK_LEN) {
 		snprintf(l->found, sizeof(l->found), "%.400s: %s", path,
 			rc != 0               ? "not there"
 			: S_ISREG(st.st_mode) ? "too short for 64 hex digits"
