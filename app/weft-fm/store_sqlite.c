@@ -192,12 +192,12 @@ sqlite_open(const char *where, const struct store_cfg *cfg)
 	umask(077);
 	if (where != NULL && stat(where, &s->file) == 0 && !S_ISREG(s->file.st_mode))
 		cli_fail("store %s: expected a file, got something else", where);
-	if (where != NULL)
-		sqlite_lock(s);
 	if (sqlite3_open(where == NULL ? ":memory:" : where, &s->db) != SQLITE_OK)
 		cli_fail("store %s: %s", where, sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, SQLITE_WAIT_MS);
 	sqlite_check_owner(s);
+	if (where != NULL)
+		sqlite_lock(s);
 	sqlite_exec(s, "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;");
 	sqlite_check_version(s);
 	if (where != NULL && stat(where, &s->file) != 0)

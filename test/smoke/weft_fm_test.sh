@@ -71,6 +71,7 @@ cp notes.db notes.copy
 refuses "store notes.db: expected a store of weft-fm, or a file that is not there yet, got another program's" \
 	"$app/weft-fm" --topology lab.yaml --store sqlite:notes.db
 cmp -s notes.db notes.copy || die "another program's database was changed"
+[ ! -e notes.db-lock ] && [ ! -e bad.db-lock ] || die "a lock stands beside what is no store"
 refuses "store /dev/null: expected a file" "$app/weft-fm" --topology lab.yaml --store sqlite:/dev/null
 [ ! -e /dev/null-lock ] || die "a lock stands beside what is no store"
 # A run folder that no daemon serves.
