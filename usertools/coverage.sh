@@ -15,7 +15,7 @@ tests='(common|eal|sys)/.*|ats/(limits|moves)|frame/pcap|ide/(memory|psk)|link/(
 tests+='weftd_ats|weftd_errors|weftd_events|weftd_netns|weftd_telemetry)_test'
 # Those that are pure, which the seeds of weft-sim are to run.
 pure="lib/ats/ lib/base/ lib/code/ lib/fabric/ lib/flit/ lib/frame/ lib/ide/ lib/impair/ lib/link/ lib/load/ lib/mem/ lib/node/ lib/sig/ lib/topo/"
-dir=${WEFT_TEST_DIR:-.}/build-cov least='' files=0 only_count=0 seeds=0 seed=1
+dir=${WEFT_TEST_DIR:-.}/build-cov least='' files=0 only_count=0 seeds='' seed=''
 
 usage() {
 	cat <<-U
@@ -74,7 +74,7 @@ while [ $# -gt 0 ]; do
 	--no-run) only_count=1 ;;
 	--seeds | --seed)
 		[[ ${2:-} =~ ^[0-9]{1,9}$ ]] || wrong "$1 takes a number, got \"${2:-}\""
-		[ "$1" = --seeds ] && seeds=$2 || seed=$2
+		[ "$1" = --seeds ] && seeds=$((10#$2)) || seed=$((10#$2))
 		shift
 		;;
 	--help | -h)
@@ -86,6 +86,9 @@ while [ $# -gt 0 ]; do
 	shift
 done
 
+[ "$seeds" != 0 ] || wrong "--seeds takes a number of 1 or more, got \"0\""
+[ -n "$seeds" ] || [ -z "$seed" ] || wrong "--seed: expected --seeds beside it"
+seeds=${seeds:-0} seed=${seed:-1}
 [ -n "$least" ] || least=$((seeds > 0 ? 75 : 80))
 [ "$seeds" -eq 0 ] || dirs=$pure
 status=0
