@@ -26,6 +26,16 @@ _H_DATA_LIMIT = 16
 _ZERO_SLOT = bytes(16)
 
 
+def _headers():
+    """(slot, form) -> code -> its places, kinds, and how many of each kind it may hold."""
+    return {key: {code: (places, [kind for kind, _ in places],
+                         tuple(Counter(kind for kind, _ in places).items()))
+                  for code, places in table.items()} for key, table in messages.SLOTS.items()}
+
+
+_HEADERS = _headers()
+
+
 class Packer:
     """Packs messages of one direction into cachemem flits (bytes 0..241; the rest is 0)."""
 
@@ -34,8 +44,9 @@ class Packer:
         self.ids = {"spid": spid, "dpid": dpid}
         self.pending = deque()
         self.sent = Counter()
-        self.last_group, self.group = Counter(), Counter()
+        self.last_group, self.group = {}, {}
         self.fill = 0.8
+        self.drawn = {}             # what _message knows of a kind in a slot
 
     def flit(self, mac_slot=False):
         """The next flit; with mac_slot, slot 0 stays free for an IDE.MAC."""
@@ -59,14 +70,14 @@ class Packer:
         llctrl, subtype = self.rng.choice(((3, 0), (3, 1), (0xC, 8)))
         out[2:16] = messages.llctrl_slot(llctrl, subtype, bytes([self.rng.randrange(8)]))
         self.sent["llctrl"] += 1
-        self.last_group, self.group = Counter(), Counter()
+        self.last_group, self.group = {}, {}
         return out
 
     def _slots(self, out, mac_slot):
         closed = False              # an empty slot closes its group to headers
         for s in range(15):
             if s % 4 == 0:
-                self.last_group, self.group = self.group, Counter()
+                self.last_group, self.group = self.group, {}
                 closed = False
             if s == 0:
                 if not mac_slot:
@@ -85,38 +96,53 @@ class Packer:
         code = self.rng.choice(_CODES[self.flow])
         if code in _DATA_CODES and slot == "H" and len(self.pending) > _H_DATA_LIMIT:
             return None
-        places = messages.SLOTS[slot, self.form][code]
-        most = Counter(kind for kind, _ in places)
-        if any(self.group[k] + self.last_group[k] + n > _GROUP_LIMIT[k] for k, n in most.items()):
-            return None
+        places, kinds, most = _HEADERS[slot, self.form][code]
+        group, last_group = self.group, self.last_group
+        for kind, n in most:
+            if group.get(kind, 0) + last_group.get(kind, 0) + n > _GROUP_LIMIT[kind]:
+                return None
         sent = []
-        for i, (kind, _) in enumerate(places):
-            wanted = i == 0 or self.rng.random() < 0.6
-            sent.append(self._message(kind, slot) if wanted else 0)
-        self._count([k for (k, _), m in zip(places, sent) if m])
-        self._queue_data(code, places, sent)
+        for i, kind in enumerate(kinds):
+            message = self._message(kind, slot) if i == 0 or self.rng.random() < 0.6 else 0
+            sent.append(message)
+            if message:
+                self.sent[kind] += 1
+                group[kind] = group.get(kind, 0) + 1
+        if code in _DATA_CODES:
+            self._queue_data(code, places, sent)
         return messages.build_slot(slot, self.form, code, sent)
 
-    def _count(self, kinds):
-        self.sent.update(kinds)
-        self.group.update(kinds)
-
-    def _message(self, kind, slot):
+    def _how_drawn(self, kind, slot):
+        """(bits, which of them are drawn, fields that are as they are, opcodes, where they stand, the bit
+        of a trailer) of a message."""
         layout = messages.LAYOUTS[kind, self.form]
-        value = self.rng.getrandbits(layout.bits) & layout.used
         fixed = {name: v for name, v in self.ids.items() if name in layout.fields}
         fixed["val"] = 1
-        if kind in messages.OPCODES:
-            op = self.rng.choice(messages.OPCODES[kind])
-            fixed["memop" if "memop" in layout.fields else "op"] = op
-            if op in messages.RWD_PARTIAL and kind == "m2s_rwd":
-                fixed["trp"] = 1
-            elif op in messages.RWD_ZERO_DATA and kind == "m2s_rwd":
-                fixed["trp"] = 0
+        drawn, value = layout.used & (1 << messages.SLOT_BITS[slot] - 4) - 1, 0
         for name, v in fixed.items():
             at, width = layout.fields[name]
-            value = value & ~(((1 << width) - 1) << at) | v << at
-        return value & (1 << messages.SLOT_BITS[slot] - 4) - 1
+            drawn, value = drawn & ~(((1 << width) - 1) << at), value | v << at
+        ops, at = messages.OPCODES.get(kind), 0
+        if ops:
+            at, width = layout.fields["memop" if "memop" in layout.fields else "op"]
+            drawn &= ~(((1 << width) - 1) << at)
+        trailer = 1 << layout.fields["trp"][0] if kind == "m2s_rwd" else 0
+        return layout.bits, drawn, value, ops, at, trailer
+
+    def _message(self, kind, slot):
+        how = self.drawn.get((kind, slot))
+        if how is None:
+            how = self.drawn[kind, slot] = self._how_drawn(kind, slot)
+        bits, drawn, fixed, ops, at, trailer = how
+        value = self.rng.getrandbits(bits) & drawn | fixed
+        if ops:
+            op = self.rng.choice(ops)
+            value |= op << at
+            if trailer and op in messages.RWD_PARTIAL:
+                value |= trailer
+            elif trailer and op in messages.RWD_ZERO_DATA:
+                value &= ~trailer
+        return value
 
     def _queue_data(self, code, places, sent):
         drs_trailer = False
