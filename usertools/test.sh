@@ -91,10 +91,12 @@ done
 
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
-background=""
+background="" making=""
 finish() {
 	trap - EXIT
-	[ -z "$background" ] || kill -- "-$background" 2>/dev/null
+	for group in $background $making; do
+		kill -- "-$group" 2>/dev/null
+	done
 	rm -rf "$work"
 }
 trap finish EXIT
@@ -199,12 +201,12 @@ counted() {
 
 model() { /usr/bin/python3 "test/model/$1.py" "${@:2}"; }
 
-# traces: of the model, in $work/traces; made once.
+# traces: of the model, in $work/traces; made once, for each build and for the dissector.
 traces() {
 	[ ! -d "$work/traces" ] || return 0
-	local flits=1500
+	local flits=500
 	[ -z "${WEFT_TEST_ALL:-}" ] || flits=10000
-	model make_traces --flits $flits --out "$work/traces.new" >"$work/traces.log" 2>&1 || {
+	model make_traces --flits $flits --seed "${WEFT_TEST_SEED:-1}" --out "$work/traces.new" >"$work/traces.log" 2>&1 || {
 		tail -n 20 "$work/traces.log"
 		fail "the model could not make its traces"
 		return 1
@@ -281,7 +283,16 @@ part_quick() {
 
 # The model beside the tests of the gcc build: neither uses all CPUs all the time.
 part_gcc() {
+	local shared=()
+	set -m
+	traces >/dev/null & # should it fail, who needs them tries again and says so
+	making=$!
+	set +m
 	need gcc || return
+	wait "$making"
+	making=""
+	# The dissector takes a millisecond a flit.
+	[ -n "${WEFT_TEST_ALL:-}" ] || shared=(WEFT_TEST_TRACES="$work/traces")
 	if wants model; then
 		set -m
 		(passed=0 failed=0 skipped=0; run_model; totals) \
@@ -290,7 +301,7 @@ part_gcc() {
 		set +m
 	fi
 	say "every test"
-	suite "$main" gcc --no-suite fuzz
+	suite "$main" gcc "${shared[@]}" --no-suite fuzz
 }
 
 part_model() {
