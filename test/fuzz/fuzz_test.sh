@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# One fuzzer for WEFT_FUZZ_SECONDS (8; with usertools/test.sh --all 20): fuzz_test.sh PROGRAM SEEDS
+# One fuzzer for WEFT_FUZZ_SECONDS (5; with usertools/test.sh --all 20): fuzz_test.sh PROGRAM SEEDS
 # MAX_LEN. What is new to it goes to a folder beside the program that starts empty each time; a crash stays, and its path is said.
 set -u
 program=$(realpath "$1") seeds=$2 max_len=$3
@@ -10,7 +10,7 @@ mkdir -p "$work"
 dict=$(dirname "$0")/$(basename "$seeds").dict
 more=()
 [ ! -f "$dict" ] || more=("-dict=$dict")
-seconds=8
+seconds=5
 [ -z "${WEFT_TEST_ALL:-}" ] || seconds=20
 "$program" -max_total_time="${WEFT_FUZZ_SECONDS:-$seconds}" -max_len="$max_len" -timeout=10 -rss_limit_mb=1024 \
 	-print_final_stats=1 -artifact_prefix="$program.crash-" "${more[@]}" "$work" "$seeds" >"$work.log" 2>&1
