@@ -28,7 +28,7 @@ cat >lab.yaml <<-Y
 	  - {a: s0, b: g0, driver: ring}
 	  - {a: s0, b: g1, driver: memif}
 	workloads:
-	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 60000}
+	  - {on: h0, kind: mem, requests: 0, rate: 200, outstanding: 16, timeout_ms: 60000}
 Y
 "$app/weftd" --topology lab.yaml --node g1 --idle yield >g1.log 2>g1.err &
 g1=$!

@@ -108,7 +108,7 @@ lab() {
 	  - {a: h1, b: s0, driver: ring}
 	  - {a: s0, b: g0, driver: memif}
 	workloads:
-	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 20000}
+	  - {on: h0, kind: mem, requests: 0, rate: 200, outstanding: 16, timeout_ms: 20000}
 	Y
 }
 lab >lab.yaml

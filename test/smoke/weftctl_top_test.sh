@@ -14,7 +14,7 @@ cat >lab.yaml <<-'Y'
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M}
 	links: [{a: h0, b: s0, driver: ring}, {a: s0, b: g0, driver: ring}]
 	workloads:
-	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, timeout_ms: 60000}
+	  - {on: h0, kind: mem, requests: 0, rate: 200, outstanding: 16, timeout_ms: 60000}
 Y
 "$app/weftd" --topology lab.yaml --idle yield >weftd.log 2>weftd.err &
 daemon=$!

@@ -101,8 +101,8 @@ cat >"$work/gfd.yaml" <<-Y
 	  - {a: h1, b: s0}
 	  - {a: s0, b: g0}
 	workloads:
-	  - {on: h0, kind: mem, requests: 0, lines: 512, timeout_ms: 5000}
-	  - {on: h1, kind: mem, requests: 0, lines: 512, timeout_ms: 5000}
+	  - {on: h0, kind: mem, requests: 0, rate: 200, lines: 512, timeout_ms: 5000}
+	  - {on: h1, kind: mem, requests: 0, rate: 200, lines: 512, timeout_ms: 5000}
 Y
 start gfd --topology "$work/gfd.yaml" --cci full
 /usr/bin/python3 "$here/weftd_cci.py" "$run" gfd || die "gfd"

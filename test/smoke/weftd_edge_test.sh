@@ -21,8 +21,8 @@ fabric() {
 	  - {a: h1, b: s0, $4}
 	  - {a: s0, b: g0}
 	workloads:
-	  - {on: h0, kind: mem, requests: 0, outstanding: 8, lines: 256, seed: 1}
-	  - {on: h1, kind: mem, requests: 0, outstanding: 8, lines: 256, seed: 2}
+	  - {on: h0, kind: mem, requests: 0, rate: 500, outstanding: 8, lines: 256, seed: 1}
+	  - {on: h1, kind: mem, requests: 0, rate: 500, outstanding: 8, lines: 256, seed: 2}
 	Y
 }
 port1() { json "$work/s0.json" "[p['ingress']['$1'] for n in o['nodes'] if n['name'] == 's0' for p in n['ports'] if p['port'] == 's0.1'][0]"; }

@@ -43,7 +43,7 @@ if [ -n "${WEFT_INSIDE:-}" ]; then
 	links:
 	  - {a: h0, b: g0, driver: af_packet, a_port: {netif: eh}, b_port: {netif: eg}}
 	workloads:
-	  - {on: h0, kind: mem, requests: 0, lines: 64, timeout_ms: 60000}
+	  - {on: h0, kind: mem, requests: 0, rate: 200, lines: 64, timeout_ms: 60000}
 	Y
 	/usr/bin/python3 "$here/short_path.py" mh mg "$work/short" >"$work/path" 2>"$work/path.err" &
 	pids+=($!)
@@ -71,7 +71,7 @@ links:
   - {a: s2, b: s3}
   - {a: s3, b: g0}
 workloads:
-  - {on: h0, kind: mem, requests: 0, lines: 256, outstanding: 8, timeout_ms: 60000}
+  - {on: h0, kind: mem, requests: 0, rate: 200, lines: 256, outstanding: 8, timeout_ms: 60000}
 Y
 topology=$work/ways.yaml
 run near h0,s0 --json "$work/near.json"

@@ -36,10 +36,10 @@ $(for s in s1 s2; do for i in 1 2 3; do echo "  - {a: s0, b: $s, driver: memif}"
 	  - {a: s3, b: g1, driver: ring}
 	  - {a: s3, b: g2, driver: ring}
 	workloads:
-	  - {on: h0, kind: mem, requests: 1000000000, outstanding: 16, lines: 512, timeout_ms: 60000}
-	  - {on: h1, kind: mem, requests: 1000000000, outstanding: 16, lines: 512, timeout_ms: 60000}
-	  - {on: h0, kind: uio, requests: 1000000000, outstanding: 8, lines: 512, timeout_ms: 60000}
-	  - {on: h1, kind: uio, requests: 1000000000, outstanding: 8, lines: 512, timeout_ms: 60000}
+	  - {on: h0, kind: mem, requests: 0, rate: 200, outstanding: 16, lines: 512, timeout_ms: 60000}
+	  - {on: h1, kind: mem, requests: 0, rate: 200, outstanding: 16, lines: 512, timeout_ms: 60000}
+	  - {on: h0, kind: uio, requests: 0, rate: 200, outstanding: 8, lines: 512, timeout_ms: 60000}
+	  - {on: h1, kind: uio, requests: 0, rate: 200, outstanding: 8, lines: 512, timeout_ms: 60000}
 	Y
 }
 lab >lab.yaml

@@ -32,7 +32,7 @@ links:
   - {a: h-0, b: s0}
   - {a: s0, b: g-0}
 workloads:
-  - {on: h-0, kind: mem, requests: 0, lines: 64, timeout_ms: 60000}
+  - {on: h-0, kind: mem, requests: 0, rate: 200, lines: 64, timeout_ms: 60000}
 Y
 "$app/weftd" --topology "$work/t.yaml" --stats-interval 0.2 >"$work/out" 2>&1 &
 daemon=$!
