@@ -88,16 +88,19 @@ report_stages(const struct receiver *r)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < weft_pipe_n_stages(r->pipe); i++) {
-		const struct weft_stage_stats *st = weft_pipe_stats(r->pipe, i);
-		json_t *o = json_object();
-		double per_flit = st->flits == 0 ? 0 : (double)st->cycles / (double)st->flits;
+		struct weft_stage_stats st;
+		json_t *o;
 
+		if (!weft_pipe_sum(r->pipe, i, &st))
+			continue;
+		o = json_object();
 		json_object_set_new(o, "stage", json_string(weft_pipe_stage(r->pipe, i)->name));
-		report_put(o, "bursts", st->bursts);
-		report_put(o, "frames", st->frames);
-		report_put(o, "flits", st->flits);
-		report_put(o, "cycles", st->cycles);
-		json_object_set_new(o, "cycles_per_flit", json_real(per_flit));
+		report_put(o, "bursts", st.bursts);
+		report_put(o, "frames", st.frames);
+		report_put(o, "flits", st.flits);
+		report_put(o, "cycles", st.cycles);
+		json_object_set_new(o, "cycles_per_flit",
+			json_real(st.flits == 0 ? 0 : (double)st.cycles / (double)st.flits));
 		json_array_append_new(list, o);
 	}
 	return list;

@@ -236,10 +236,13 @@ metrics_stages(const struct metrics *m, const char *name, const char *help,
 
 		for (unsigned int k = 0; k < WEFT_ARRAY_SIZE(pipe); k++)
 			for (unsigned int s = 0; pipe[k] != NULL && s < weft_pipe_n_stages(pipe[k]);
-				s++)
-				metrics_count(m, name, n->topo->name, "stage",
-					weft_pipe_stage(pipe[k], s)->name,
-					value(weft_pipe_stats(pipe[k], s)));
+				s++) {
+				struct weft_stage_stats st;
+
+				if (weft_pipe_sum(pipe[k], s, &st))
+					metrics_count(m, name, n->topo->name, "stage",
+						weft_pipe_stage(pipe[k], s)->name, value(&st));
+			}
 	}
 }
 

@@ -51,14 +51,17 @@ json_add_stages(json_t *list, const struct weft_pipe *p)
 {
 	for (unsigned int i = 0; p != NULL && i < weft_pipe_n_stages(p); i++) {
 		const struct weft_stage *s = weft_pipe_stage(p, i);
-		const struct weft_stage_stats *st = weft_pipe_stats(p, i);
-		json_t *o = report_counters(s->counters, st->counts, s->n_counters);
+		struct weft_stage_stats st;
+		json_t *o;
 
+		if (!weft_pipe_sum(p, i, &st))
+			continue;
+		o = report_counters(s->counters, st.counts, s->n_counters);
 		json_object_set_new(o, "stage", json_string(s->name));
-		json_put(o, "bursts", st->bursts);
-		json_put(o, "frames", st->frames);
-		json_put(o, "flits", st->flits);
-		json_put(o, "cycles", st->cycles);
+		json_put(o, "bursts", st.bursts);
+		json_put(o, "frames", st.frames);
+		json_put(o, "flits", st.flits);
+		json_put(o, "cycles", st.cycles);
 		json_array_append_new(list, o);
 	}
 }

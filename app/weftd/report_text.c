@@ -63,10 +63,11 @@ text_node(const struct node *n)
 	printf("%s %-8s %10lu frames %10lu flits in", weft_topo_kind_words[n->topo->kind],
 		n->topo->name, (unsigned long)st->frames, (unsigned long)st->flits);
 	for (unsigned int i = 0; i < weft_pipe_n_stages(n->rx); i++) {
-		const struct weft_stage_stats *s = weft_pipe_stats(n->rx, i);
+		struct weft_stage_stats s;
 
-		printf("  %s %.0f", weft_pipe_stage(n->rx, i)->name,
-			s->flits == 0 ? 0 : (double)s->cycles / (double)s->flits);
+		if (weft_pipe_sum(n->rx, i, &s))
+			printf("  %s %.0f", weft_pipe_stage(n->rx, i)->name,
+				s.flits == 0 ? 0 : (double)s.cycles / (double)s.flits);
 	}
 	printf(" cycles/flit\n");
 	for (unsigned int v = WEFT_OK + 1; v < WEFT_VERDICT_COUNT; v++) {

@@ -8,6 +8,7 @@
  */
 
 #include "weft_keys.h"
+#include "weft_pbr.h"
 
 #include <rte_errno.h>
 #include <rte_hash.h>
@@ -20,14 +21,20 @@ struct weft_conns {
 	struct weft_ide_lib *ide;
 	unsigned int max;
 	unsigned int count;
-	unsigned int n_stuck;
 	int socket;
 	bool *in_use;
 	struct weft_conn_dir *conn; /* max of them; index = place in the array */
 
+	uint8_t n_ways;
+	uint8_t next_way; /* of the next new sender */
+	uint16_t own;
+	bool is_dealt[WEFT_PIDS];
+	uint8_t way_of[WEFT_PIDS];
+
 	struct { /* each of one lcore */
 		unsigned int at __attribute__((aligned(WEFT_CACHE_LINE)));
-	} turn[WEFT_TURNS];
+		unsigned int n_stuck; /* link_rx's */
+	} turn[WEFT_CONNS_WAYS][WEFT_TURNS];
 
 	/* Bells: a bit a connection, and a bit a word of these in which one may be set. */
 	uint64_t rung_words __attribute__((aligned(WEFT_CACHE_LINE)));
@@ -65,6 +72,8 @@ weft_conns_create(const char *name, unsigned int max, struct weft_ide_lib *ide, 
 	t->ide = ide;
 	t->socket = socket;
 	t->max = max;
+	t->n_ways = 1;
+	t->own = WEFT_PID_NONE;
 	t->conn = rte_zmalloc_socket("weft_conn", max * sizeof(*t->conn), WEFT_CACHE_LINE, socket);
 	t->in_use = rte_zmalloc_socket("weft_conn_used", max * sizeof(*t->in_use), 0, socket);
 	if (t->conn == NULL || t->in_use == NULL) {
@@ -156,6 +165,48 @@ conn_stop(struct weft_conn_dir *c)
 	c->n_held = 0;
 }
 
+/* A byte that frames are dealt by meanwhile, if a sender comes while they flow. */
+static void
+conn_deal(struct weft_conns *t, struct weft_conn_dir *c)
+{
+	const uint16_t spid = c->key.spid % WEFT_PIDS;
+
+	if (c->key.mode == WEFT_MODE_CXL)
+		return;
+	if (c->key.spid == t->own) {
+		c->way = WEFT_CONNS_NO_WAY;
+		return;
+	}
+	if (!t->is_dealt[spid]) {
+		t->is_dealt[spid] = true;
+		__atomic_store_n(&t->way_of[spid], t->next_way, __ATOMIC_RELAXED);
+		t->next_way = (uint8_t)((t->next_way + 1u) % t->n_ways);
+	}
+	c->way = t->way_of[spid];
+}
+
+void
+weft_conns_deal(struct weft_conns *t, unsigned int ways, uint16_t own)
+{
+	unsigned int pos = 0;
+	struct weft_conn_dir *c;
+
+	assert(ways != 0 && ways <= WEFT_CONNS_WAYS);
+	t->n_ways = (uint8_t)ways;
+	t->next_way = 0;
+	t->own = own;
+	memset(t->is_dealt, 0, sizeof(t->is_dealt));
+	memset(t->way_of, 0, sizeof(t->way_of));
+	while ((c = weft_conns_next(t, &pos)) != NULL)
+		conn_deal(t, c);
+}
+
+const uint8_t *
+weft_conns_ways(const struct weft_conns *t)
+{
+	return t->way_of;
+}
+
 struct weft_conn_dir *
 weft_conns_add(
 	struct weft_conns *t, const struct weft_conn_key *key, const struct weft_conn_cfg *cfg)
@@ -178,6 +229,7 @@ weft_conns_add(
 	memset(c, 0, sizeof(*c));
 	c->key = *key;
 	c->index = (uint16_t)i;
+	conn_deal(t, c);
 	rc = conn_start(t, c, cfg);
 	if (rc == 0)
 		rc = rte_hash_add_key_data(t->hash, key, c);
@@ -244,20 +296,24 @@ weft_conns_next_key(struct weft_conns *t, struct weft_conn_dir *c)
 void
 weft_conns_stuck(struct weft_conns *t, struct weft_conn_dir *c, bool is_stuck)
 {
-	t->n_stuck += (unsigned int)is_stuck - c->is_stuck;
+	if (c->is_stuck == is_stuck)
+		return;
 	c->is_stuck = is_stuck;
+	t->turn[c->way][WEFT_TURN_LINK_RX].n_stuck += is_stuck ? 1 : -1u;
 }
 
 struct weft_conn_dir *
-weft_conns_turn(struct weft_conns *t, enum weft_conns_turn whose)
+weft_conns_turn(struct weft_conns *t, enum weft_conns_turn whose, unsigned int way)
 {
-	unsigned int *turn = &t->turn[whose].at;
-	struct weft_conn_dir *c = weft_conns_next(t, turn);
+	unsigned int *turn = &t->turn[way][whose].at;
+	struct weft_conn_dir *c;
 
-	if (c != NULL)
-		return c;
-	*turn = 0;
-	return weft_conns_next(t, turn);
+	/* The rest of this round, then all of the next. */
+	for (unsigned int rounds = 0; rounds < 2; rounds++, *turn = 0)
+		while ((c = weft_conns_next(t, turn)) != NULL)
+			if (c->way == way)
+				return c;
+	return NULL;
 }
 
 /* Never in vain: what was written before is seen by whoever takes the bit. */
@@ -289,9 +345,9 @@ weft_conns_answer(struct weft_conns *t, void (*fn)(void *arg, struct weft_conn_d
 }
 
 unsigned int
-weft_conns_n_stuck(const struct weft_conns *t)
+weft_conns_n_stuck(const struct weft_conns *t, unsigned int way)
 {
-	return t->n_stuck;
+	return t->turn[way][WEFT_TURN_LINK_RX].n_stuck;
 }
 
 struct weft_conn_dir *

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define LAYOUT_FILE_MAX 4096
 
@@ -88,16 +89,114 @@ layout_add(
 	return 0;
 }
 
+/* N* before a segment; @p at moves behind it. */
+static int
+layout_read_ways(const char *text, size_t *at, struct weft_layout *l, char *err, size_t err_len)
+{
+	const unsigned int segment = l->n_segments - 1u;
+	const size_t digits = strspn(text + *at, "0123456789");
+	unsigned long ways = 1;
+
+	if (digits != 0 && text[*at + digits] == '*') {
+		ways = strtoul(text + *at, NULL, 10);
+		if (ways == 0 || ways > WEFT_PIPE_SEGMENTS_MAX - 1)
+			return weft_errorf(err, err_len, -EINVAL,
+				"layout, character %zu: expected 1 to %d ways, got %.*s", *at + 1,
+				WEFT_PIPE_SEGMENTS_MAX - 1, (int)digits, text + *at);
+		if (ways != 1 && segment == 0)
+			return weft_errorf(err, err_len, -EINVAL,
+				"layout, character %zu: expected a segment before %lu ways, which "
+				"deals frames to them, such as deframe|%lu*...",
+				*at + 1, ways, ways);
+		*at += digits + 1;
+	}
+	l->ways[segment] = (uint8_t)ways;
+	return 0;
+}
+
+/* The last segment is read: make its other ways. */
+static int
+layout_end_segment(struct weft_layout *l, char *err, size_t err_len)
+{
+	const unsigned int s = l->n_segments - 1u, ways = l->ways[s], first = l->first[s];
+	const unsigned int n = l->n_stages - first;
+
+	for (unsigned int i = first; ways != 1 && i < l->n_stages; i++)
+		if (!l->stage[i]->has_ways)
+			return weft_errorf(err, err_len, -EINVAL,
+				"layout: stage \"%s\" has one way: of segments with %u* expected "
+				"fec_check, crc_first, link_rx and ide_open alone",
+				l->stage[i]->name, ways);
+	if (s + ways > WEFT_PIPE_SEGMENTS_MAX || first + ways * n > WEFT_PIPE_STAGES_MAX)
+		return weft_errorf(err, err_len, -EINVAL,
+			"layout: more than %d segments, or %d stages, those of each way counted",
+			WEFT_PIPE_SEGMENTS_MAX, WEFT_PIPE_STAGES_MAX);
+	for (unsigned int w = 1; w < ways; w++) {
+		l->first[s + w] = l->n_stages;
+		l->way[s + w] = (uint8_t)w;
+		l->ways[s + w] = (uint8_t)ways;
+		memcpy(&l->stage[l->n_stages], &l->stage[first], n * sizeof(l->stage[0]));
+		l->n_stages = (uint8_t)(l->n_stages + n);
+		l->n_segments++;
+	}
+	l->first[l->n_segments] = l->n_stages;
+	return 0;
+}
+
+/* A | was read. */
+static int
+layout_begin_segment(struct weft_layout *l, size_t at, char *err, size_t err_len)
+{
+	int rc = layout_end_segment(l, err, err_len);
+
+	if (rc == 0 && l->n_segments == WEFT_PIPE_SEGMENTS_MAX)
+		rc = weft_errorf(err, err_len, -EINVAL,
+			"layout, character %zu: more than %d segments", at + 1,
+			WEFT_PIPE_SEGMENTS_MAX);
+	l->n_segments++;
+	return rc;
+}
+
+/* A connection has one way: all that works on it has that many. */
+static int
+layout_check_ways(const struct weft_layout *l, char *err, size_t err_len)
+{
+	unsigned int ways = 1;
+
+	for (unsigned int s = 0; s < l->n_segments; s++) {
+		if (l->ways[s] != 1 && ways != 1 && l->ways[s] != ways)
+			return weft_errorf(err, err_len, -EINVAL,
+				"layout: expected one number of ways, got %u* and %u*", ways,
+				l->ways[s]);
+		ways = l->ways[s] != 1 ? l->ways[s] : ways;
+	}
+	for (unsigned int s = 0; s < l->n_segments; s++)
+		for (unsigned int i = l->first[s]; i < l->first[s + 1]; i++)
+			if (l->ways[s] != ways && l->stage[i]->has_ways &&
+				l->stage[i]->ends != WEFT_ENDS_NONE)
+				return weft_errorf(err, err_len, -EINVAL,
+					"layout: stage \"%s\" works on connections, which have %u "
+					"ways: expected it in a segment with %u*",
+					l->stage[i]->name, ways, ways);
+	return 0;
+}
+
 static int
 layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err_len)
 {
+	bool begins = true;
 	size_t at = 0;
 
 	l->n_segments = 1;
 	for (;;) {
 		size_t len, end;
-		int rc;
+		int rc = 0;
 
+		at += strspn(text + at, " \t\r\n");
+		if (begins)
+			rc = layout_read_ways(text, &at, l, err, err_len);
+		if (rc != 0)
+			return rc;
 		at += strspn(text + at, " \t\r\n");
 		len = strcspn(text + at, ",| \t\r\n");
 		rc = layout_add(l, text + at, len, at, err, err_len);
@@ -112,17 +211,16 @@ layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err
 				"layout, character %zu: expected \",\" or \"|\" between stages, "
 				"got \"%c\"",
 				end + 1, text[end]);
-		if (text[end] == '|') {
-			if (l->n_segments == WEFT_PIPE_SEGMENTS_MAX)
-				return weft_errorf(err, err_len, -EINVAL,
-					"layout, character %zu: more than %d segments", end + 1,
-					WEFT_PIPE_SEGMENTS_MAX);
-			l->first[l->n_segments++] = l->n_stages;
-		}
+		begins = text[end] == '|';
+		if (begins)
+			rc = layout_begin_segment(l, end, err, err_len);
+		if (rc != 0)
+			return rc;
 		at = end + 1;
 	}
-	l->first[l->n_segments] = l->n_stages;
-	return 0;
+	if (layout_end_segment(l, err, err_len) != 0)
+		return -EINVAL;
+	return layout_check_ways(l, err, err_len);
 }
 
 /* Comments become spaces, so that positions in errors stay true. */
@@ -189,11 +287,14 @@ weft_layout_at_ends(const struct weft_layout *l, unsigned int segment)
 bool
 weft_layout_may_part(const struct weft_layout *l, unsigned int segment, bool halves)
 {
+	/* Ways share no connection: what holds for one holds for all of them. */
+	const unsigned int way_0 = segment - l->way[segment];
+	const unsigned int first = l->first[way_0], end = l->first[way_0 + l->ways[segment]];
 	unsigned int ends = 0, llr_rx = 0, llr_rx_here = 0;
 
 	for (unsigned int i = 0; i < l->n_stages; i++) {
 		const enum weft_stage_ends e = l->stage[i]->ends;
-		const bool is_here = i >= l->first[segment] && i < l->first[segment + 1];
+		const bool is_here = i >= first && i < end;
 
 		if (is_here && (e == WEFT_ENDS_NODE || (e == WEFT_ENDS_LLR_RX && !halves)))
 			return false;

@@ -94,23 +94,63 @@ pipe_find_partners(struct weft_pipe *p)
 		}
 }
 
+/* The first way of the segment behind @p s, or n_segments. */
+static unsigned int
+pipe_next_segment(const struct weft_layout *l, unsigned int s)
+{
+	return s - l->way[s] + l->ways[s];
+}
+
 static int
-pipe_make_rings(struct weft_pipe *p, const struct weft_pipe_cfg *cfg)
+pipe_make_ring(const struct weft_pipe_cfg *cfg, struct pipe_segment *from, struct pipe_segment *to)
 {
 	unsigned int size = cfg->ring_frames != 0 ? cfg->ring_frames : PIPE_RING_FRAMES;
 	static unsigned int made; /* names of DPDK objects are short: a number tells ours apart */
-	unsigned int id = __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED);
 	char name[RTE_RING_NAMESIZE];
+	struct rte_ring *r;
 
-	for (unsigned int s = 0; s + 1 < p->layout.n_segments; s++) {
-		snprintf(name, sizeof(name), "weft_%u_%u", id, s);
-		p->segment[s].out =
-			rte_ring_create(name, size, cfg->socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
-		if (p->segment[s].out == NULL)
-			return -rte_errno;
-		p->segment[s + 1].in = p->segment[s].out;
-	}
+	snprintf(name, sizeof(name), "weft_%u", __atomic_add_fetch(&made, 1, __ATOMIC_RELAXED));
+	r = rte_ring_create(name, size, cfg->socket, RING_F_SP_ENQ | RING_F_SC_DEQ);
+	if (r == NULL)
+		return -rte_errno;
+	from->out[from->n_out++] = r;
+	to->in[to->n_in++] = r;
 	return 0;
+}
+
+/* From one to each way, from each way to one, or from way to way. */
+static int
+pipe_make_rings(struct weft_pipe *p, const struct weft_pipe_cfg *cfg)
+{
+	const struct weft_layout *l = &p->layout;
+	int rc = 0;
+
+	for (unsigned int s = 0; s < l->n_segments; s++) {
+		const unsigned int next = pipe_next_segment(l, s);
+
+		for (unsigned int to = next; to < l->n_segments && to < next + l->ways[next]; to++)
+			if (rc == 0 &&
+				(l->ways[s] == 1 || l->ways[to] == 1 || l->way[s] == l->way[to]))
+				rc = pipe_make_ring(cfg, &p->segment[s], &p->segment[to]);
+	}
+	return rc;
+}
+
+/* Whose connections each segment has. */
+static void
+pipe_deal_conns(struct weft_pipe *p)
+{
+	const struct weft_layout *l = &p->layout;
+	unsigned int ways = 1;
+
+	for (unsigned int s = 0; s < l->n_segments; s++) {
+		p->segment[s].burst.way = l->way[s];
+		ways = RTE_MAX(ways, l->ways[s]);
+	}
+	if (ways == 1 || p->env->conns == NULL)
+		return;
+	weft_conns_deal(p->env->conns, ways, p->env->pid);
+	p->way_of = weft_conns_ways(p->env->conns);
 }
 
 struct weft_pipe *
@@ -138,6 +178,7 @@ weft_pipe_create(const struct weft_pipe_cfg *cfg, char *err, size_t err_len)
 	p->layout = layout;
 	pipe_find_partners(p);
 	p->env = cfg->env;
+	pipe_deal_conns(p);
 	p->source = cfg->source;
 	p->source_arg = cfg->source_arg;
 	p->sink = cfg->sink;
@@ -163,13 +204,14 @@ weft_pipe_free(struct weft_pipe *p)
 	if (p == NULL)
 		return;
 	pipe_telemetry_remove(p);
-	for (unsigned int s = 0; s < p->layout.n_segments; s++) {
-		struct rte_ring *r = p->segment[s].out;
+	for (unsigned int s = 0; s < p->layout.n_segments; s++)
+		for (unsigned int i = 0; i < p->segment[s].n_out; i++) {
+			struct rte_ring *r = p->segment[s].out[i];
 
-		while (r != NULL && rte_ring_sc_dequeue(r, (void **)&m) == 0)
-			rte_pktmbuf_free(m);
-		rte_ring_free(r);
-	}
+			while (rte_ring_sc_dequeue(r, (void **)&m) == 0)
+				rte_pktmbuf_free(m);
+			rte_ring_free(r);
+		}
 	rte_free(p);
 }
 
@@ -247,9 +289,10 @@ pipe_verdict(const uint64_t *before, const uint64_t *now)
 
 /* The same while frames are traced; what that takes is not in the stages' cycles. */
 static __rte_noinline void
-pipe_run_traced(struct weft_pipe *p, struct weft_trace *trace, struct weft_burst *b,
+pipe_run_traced(struct weft_pipe *p, struct weft_trace *trace, struct pipe_segment *seg,
 	unsigned int first, unsigned int end)
 {
+	struct weft_burst *b = &seg->burst;
 	struct trace_burst w;
 
 	trace_begin(trace, b, first, &w);
@@ -268,8 +311,31 @@ pipe_run_traced(struct weft_pipe *p, struct weft_trace *trace, struct weft_burst
 		trace_after(trace, b, &step, pipe_verdict(drops, st->drops), &w);
 		pipe_end_stage(p, b, i, rte_rdtsc() - step.cycles);
 	}
-	if (end == p->layout.n_stages)
+	if (seg->n_out == 0)
 		trace_end(trace, &w);
+}
+
+/* To each way what is its senders'. */
+static __rte_noinline void
+pipe_deal(const struct weft_pipe *p, struct pipe_segment *seg)
+{
+	const struct weft_burst *b = &seg->burst;
+	unsigned int n[WEFT_PIPE_SEGMENTS_MAX] = { 0 };
+
+	for (uint16_t i = 0; i < b->n; i++) {
+		const unsigned int way = p->way_of[weft_frame(b->pkt[i])->hdr.spid % WEFT_PIDS];
+
+		seg->dealt[way][n[way]++] = b->pkt[i];
+		if (n[way] < WEFT_BURST_MAX)
+			continue;
+		rte_ring_sp_enqueue_bulk(
+			seg->out[way], (void **)seg->dealt[way], WEFT_BURST_MAX, NULL);
+		n[way] = 0;
+	}
+	for (unsigned int way = 0; way < seg->n_out; way++)
+		if (n[way] != 0)
+			rte_ring_sp_enqueue_bulk(
+				seg->out[way], (void **)seg->dealt[way], n[way], NULL);
 }
 
 /* Run the burst of a segment through its stages, from @p first on, and hand it on. */
@@ -284,14 +350,16 @@ pipe_run(struct weft_pipe *p, unsigned int segment, unsigned int first)
 	if (likely(trace == NULL))
 		pipe_run_stages(p, b, first, p->layout.first[segment + 1]);
 	else
-		pipe_run_traced(p, trace, b, first, p->layout.first[segment + 1]);
+		pipe_run_traced(p, trace, seg, first, p->layout.first[segment + 1]);
 	if (b->n == 0)
 		return;
 	seg->passed += b->n;
-	if (seg->out != NULL)
-		rte_ring_sp_enqueue_bulk(seg->out, (void **)b->pkt, b->n, NULL);
-	else
+	if (seg->n_out == 0)
 		p->sink(p->sink_arg, b->pkt, b->n);
+	else if (seg->n_out == 1)
+		rte_ring_sp_enqueue_bulk(seg->out[0], (void **)b->pkt, b->n, NULL);
+	else
+		pipe_deal(p, seg);
 }
 
 /* Let stages give up frames that they held back, though none came in. @return frames given up */
@@ -320,7 +388,25 @@ pipe_poll_stages(struct weft_pipe *p, unsigned int segment)
 static bool
 pipe_segment_has_room(const struct pipe_segment *seg)
 {
-	return seg->out == NULL || rte_ring_free_count(seg->out) >= WEFT_BURST_CAP;
+	for (unsigned int i = 0; i < seg->n_out; i++)
+		if (rte_ring_free_count(seg->out[i]) < WEFT_BURST_CAP)
+			return false;
+	return true;
+}
+
+/* A burst from the rings before it, in turn. */
+static uint16_t
+pipe_take(struct pipe_segment *seg)
+{
+	struct weft_burst *b = &seg->burst;
+	uint16_t n = 0;
+
+	for (unsigned int i = 0; i < seg->n_in && n < WEFT_BURST_MAX; i++) {
+		n = (uint16_t)(n + rte_ring_sc_dequeue_burst(seg->in[seg->next_in],
+					   (void **)(b->pkt + n), WEFT_BURST_MAX - n, NULL));
+		seg->next_in = (uint8_t)(seg->next_in + 1u == seg->n_in ? 0 : seg->next_in + 1u);
+	}
+	return n;
 }
 
 unsigned int
@@ -332,9 +418,8 @@ weft_pipe_poll(struct weft_pipe *p, unsigned int segment)
 
 	if (!pipe_segment_has_room(seg))
 		return 0;
-	if (seg->in != NULL)
-		b->n = (uint16_t)rte_ring_sc_dequeue_burst(
-			seg->in, (void **)b->pkt, WEFT_BURST_MAX, NULL);
+	if (seg->n_in != 0)
+		b->n = pipe_take(seg);
 	else if (p->source != NULL)
 		b->n = p->source(p->source_arg, b->pkt, WEFT_BURST_MAX);
 	else
@@ -373,23 +458,37 @@ weft_pipe_passed(const struct weft_pipe *p, unsigned int segment)
 	return p->segment[segment].passed;
 }
 
+/* Run a burst from stage @p i of segment @p s on, by the first of several ways. */
+static void
+pipe_run_rest(struct weft_pipe *p, struct weft_burst *b, unsigned int s, unsigned int i)
+{
+	const struct weft_layout *l = &p->layout;
+
+	pipe_run_stages(p, b, i, l->first[s + 1]);
+	while ((s = pipe_next_segment(l, s)) < l->n_segments)
+		pipe_run_stages(p, b, l->first[s], l->first[s + 1]);
+	p->sink(p->sink_arg, b->pkt, b->n);
+}
+
+/* What a stage gives up is of all connections, so the other ways have nothing left. */
 void
 weft_pipe_drain(struct weft_pipe *p)
 {
+	const struct weft_layout *l = &p->layout;
 	struct weft_burst *b = &p->segment[0].burst;
 
-	for (unsigned int i = 0; i < p->layout.n_stages; i++) {
-		const struct weft_stage *s = p->layout.stage[i];
+	for (unsigned int seg = 0; seg < l->n_segments; seg = pipe_next_segment(l, seg))
+		for (unsigned int i = l->first[seg]; i < l->first[seg + 1]; i++) {
+			const struct weft_stage *s = l->stage[i];
 
-		while (s->drain != NULL) {
-			b->n = 0;
-			s->drain(p->env, b);
-			if (b->n == 0)
-				break;
-			pipe_run_stages(p, b, i + 1, p->layout.n_stages);
-			p->sink(p->sink_arg, b->pkt, b->n);
+			while (s->drain != NULL) {
+				b->n = 0;
+				s->drain(p->env, b);
+				if (b->n == 0)
+					break;
+				pipe_run_rest(p, b, seg, i + 1);
+			}
 		}
-	}
 }
 
 void
@@ -434,9 +533,32 @@ weft_pipe_stats(const struct weft_pipe *p, unsigned int i)
 	return i < p->layout.n_stages ? &p->stats[i] : NULL;
 }
 
+bool
+weft_pipe_sum(const struct weft_pipe *p, unsigned int i, struct weft_stage_stats *sum)
+{
+	const struct weft_layout *l = &p->layout;
+	unsigned int s = 0, n;
+
+	while (i >= l->first[s + 1])
+		s++;
+	if (l->way[s] != 0)
+		return false;
+	n = l->first[s + 1] - l->first[s];
+	*sum = p->stats[i];
+	for (unsigned int w = 1; w < l->ways[s]; w++) {
+		const uint64_t *from = (const uint64_t *)&p->stats[i + w * n];
+
+		for (size_t k = 0; k < sizeof(*sum) / sizeof(*from); k++)
+			((uint64_t *)sum)[k] += from[k];
+	}
+	return true;
+}
+
 uint64_t
 weft_pipe_count(const struct weft_pipe *p, const char *stage, const char *counter)
 {
+	uint64_t sum = 0;
+
 	for (unsigned int i = 0; i < p->layout.n_stages; i++) {
 		const struct weft_stage *s = p->layout.stage[i];
 		int row;
@@ -444,9 +566,9 @@ weft_pipe_count(const struct weft_pipe *p, const char *stage, const char *counte
 		if (strcmp(s->name, stage) != 0)
 			continue;
 		row = weft_counter_find(s->counters, s->n_counters, counter);
-		return row < 0 ? 0 : p->stats[i].counts[row];
+		sum += row < 0 ? 0 : p->stats[i].counts[row];
 	}
-	return 0;
+	return sum;
 }
 
 uint64_t

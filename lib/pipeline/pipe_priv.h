@@ -11,11 +11,14 @@
 
 /* Owned by the lcore that polls it. */
 struct pipe_segment {
-	struct rte_ring *in; /* NULL: the pipeline's source */
-	struct rte_ring *out; /* NULL: the pipeline's sink */
+	struct rte_ring *in[WEFT_PIPE_SEGMENTS_MAX]; /* none: the pipeline's source */
+	struct rte_ring *out[WEFT_PIPE_SEGMENTS_MAX]; /* none: its sink; one a way of the next */
+	uint8_t n_in, n_out;
+	uint8_t next_in; /* whose turn it is */
 	bool polls; /* a stage has work without traffic */
 	uint64_t passed; /* frames handed on */
 	struct weft_burst burst;
+	struct rte_mbuf *dealt[WEFT_PIPE_SEGMENTS_MAX][WEFT_BURST_MAX];
 } __rte_cache_aligned;
 
 struct weft_pipe {
@@ -23,6 +26,7 @@ struct weft_pipe {
 	struct weft_layout layout;
 	bool may_fuse[WEFT_PIPE_STAGES_MAX]; /* the one it fuses with is next, on the same lcore */
 	const struct weft_env *env;
+	const uint8_t *way_of; /* of each SPID; NULL: there is one way */
 	weft_source_fn source;
 	void *source_arg;
 	weft_sink_fn sink;

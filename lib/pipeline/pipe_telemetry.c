@@ -105,11 +105,15 @@ pipe_handle_stages(const char *cmd, const char *params, struct rte_tel_data *d)
 	if (p != NULL) {
 		rte_tel_data_start_dict(d);
 		for (unsigned int i = 0; i < p->layout.n_stages; i++) {
-			struct rte_tel_data *one = rte_tel_data_alloc();
+			struct weft_stage_stats sum;
+			struct rte_tel_data *one;
 
+			if (!weft_pipe_sum(p, i, &sum))
+				continue;
+			one = rte_tel_data_alloc();
 			if (one == NULL)
 				break;
-			pipe_stage_fill(one, p->layout.stage[i], &p->stats[i]);
+			pipe_stage_fill(one, p->layout.stage[i], &sum);
 			rte_tel_data_add_dict_container(d, p->layout.stage[i]->name, one, 0);
 		}
 		rc = 0;

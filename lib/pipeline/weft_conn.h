@@ -23,6 +23,8 @@
 WEFT_BEGIN_DECLS
 
 #define WEFT_CONNS_MAX 4096
+#define WEFT_CONNS_WAYS 8
+#define WEFT_CONNS_NO_WAY 0xFF
 #define WEFT_CONN_HELD (WEFT_IDE_HELD_MAX + 1) /* frames whose MAC is pending, and the next */
 
 /** What names a direction. All bytes take part in the comparison: zero what a mode does not use. */
@@ -60,6 +62,7 @@ struct weft_conn_dir {
 	/* Constant from weft_conns_add() to weft_conns_remove(). */
 	struct weft_conn_key key;
 	uint8_t ide; /* enum weft_ide_mode */
+	uint8_t way; /* of its sender (weft_conns_deal()), or WEFT_CONNS_NO_WAY */
 	uint16_t index;
 	/* NULL without a key; the IDE stage's; with an end, of the session */
 	struct weft_ide_stream *stream;
@@ -138,14 +141,31 @@ enum weft_verdict weft_conns_why_not(const struct weft_conns *t, const struct we
  */
 void weft_conns_next_key(struct weft_conns *t, struct weft_conn_dir *c);
 
-/** Note whether a connection is stuck. link_rx's thread. */
+/**
+ * Deal the connections that are and come to @p ways ways, 1 or more: those of a sender to the same
+ * one, senders in turn as they come. Those of cxl mode have way 0, as all without this. Before
+ * frames flow.
+ *
+ * @param own  PID of the node, or WEFT_PID_ANY: what it sends has no way, as its ends are those of
+ *             the directions that it receives
+ */
+void weft_conns_deal(struct weft_conns *t, unsigned int ways, uint16_t own);
+
+/** The way of each SPID, WEFT_PIDS of them, 0 for one that nobody has yet. Any thread. */
+const uint8_t *weft_conns_ways(const struct weft_conns *t);
+
+/** Note whether a connection is stuck. link_rx's thread, that of its way. */
 void weft_conns_stuck(struct weft_conns *t, struct weft_conn_dir *c, bool is_stuck);
 
 /** Stages that go round the connections, each by itself. */
 enum weft_conns_turn { WEFT_TURN_LINK_RX, WEFT_TURN_IDE_OPEN, WEFT_TURNS };
 
-/** The next connection in turn, for ever; NULL: there is none. The stage's thread. */
-struct weft_conn_dir *weft_conns_turn(struct weft_conns *t, enum weft_conns_turn whose);
+/**
+ * The next connection of a way in turn, for ever; NULL: there is none. The stage's thread, that of
+ * the way.
+ */
+struct weft_conn_dir *weft_conns_turn(
+	struct weft_conns *t, enum weft_conns_turn whose, unsigned int way);
 
 /**
  * Ring the bell of a connection: the half of its link on this lcore has said something to the
@@ -157,8 +177,8 @@ void weft_conns_ring(struct weft_conns *t, const struct weft_conn_dir *c);
 unsigned int weft_conns_answer(
 	struct weft_conns *t, void (*fn)(void *arg, struct weft_conn_dir *c), void *arg);
 
-/** Connections that are. */
-unsigned int weft_conns_n_stuck(const struct weft_conns *t);
+/** Connections of a way that are. The thread of its link_rx. */
+unsigned int weft_conns_n_stuck(const struct weft_conns *t, unsigned int way);
 
 /**
  * Directions one by one.

@@ -6,9 +6,13 @@
  * one *segment* call each other directly; between segments stands a single-producer single-consumer
  * ring. A layout is
  *
- *	stage[,stage]...[|stage[,stage]...]...      such as   deframe,fec_check|link_rx,route
+ *	[N*]stage[,stage]...[|[N*]stage[,stage]...]...    such as   deframe,fec_check|link_rx,route
  *
  * or, behind an @, the name of a file that holds one ('#' starts a comment, line ends are spaces).
+ *
+ * N* makes N segments of the same stages, its *ways*: deframe|2*fec_check,link_rx|route. Each frame
+ * goes one of them, all frames of a sender the same, in order. So stages of connections run on
+ * several lcores, and the first to read a flit is the lcore that has its connection.
  */
 #ifndef WEFT_PIPE_H
 #define WEFT_PIPE_H
@@ -18,7 +22,7 @@
 
 WEFT_BEGIN_DECLS
 
-#define WEFT_PIPE_STAGES_MAX 16
+#define WEFT_PIPE_STAGES_MAX 32 /**< those of each way counted */
 #define WEFT_PIPE_SEGMENTS_MAX 8
 #define WEFT_PIPE_NAME_MAX 40 /**< with its 0 */
 
@@ -38,6 +42,9 @@ struct weft_layout {
 	uint8_t n_stages;
 	uint8_t n_segments;
 	uint8_t first[WEFT_PIPE_SEGMENTS_MAX + 1]; /* first stage of each segment; then n_stages */
+	/* Segment s is the way way[s] of ways[s], which follow each other; mostly 0 of 1. */
+	uint8_t way[WEFT_PIPE_SEGMENTS_MAX];
+	uint8_t ways[WEFT_PIPE_SEGMENTS_MAX];
 	const struct weft_stage *stage[WEFT_PIPE_STAGES_MAX];
 };
 
@@ -73,7 +80,10 @@ const char *weft_layout_words(
  */
 typedef uint16_t (*weft_source_fn)(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
-/** Takes every frame that came through, in order; they are the sink's. */
+/**
+ * Takes every frame that came through, in order; they are the sink's. Called on the lcores of the
+ * last segments, where these are ways.
+ */
 typedef void (*weft_sink_fn)(void *arg, struct rte_mbuf **pkt, uint16_t n);
 
 struct weft_pipe_cfg {
@@ -139,6 +149,12 @@ unsigned int weft_pipe_n_stages(const struct weft_pipe *p);
 /** The @p i-th stage and its counts, which the stage's lcore goes on writing. */
 const struct weft_stage *weft_pipe_stage(const struct weft_pipe *p, unsigned int i);
 const struct weft_stage_stats *weft_pipe_stats(const struct weft_pipe *p, unsigned int i);
+
+/**
+ * The counts of stage @p i with those of its other ways; @return false if it is not the first way,
+ * whose sum has it.
+ */
+bool weft_pipe_sum(const struct weft_pipe *p, unsigned int i, struct weft_stage_stats *sum);
 
 /**
  * Sum of the stage counter @p counter of stage @p stage, such as ("link_rx", "gaps"); 0 if the

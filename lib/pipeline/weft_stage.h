@@ -9,7 +9,7 @@
  * Words of pipelines:
  *
  *   1. A layout names stages in their order; | ends a segment. A segment runs on one lcore, and a
- *      ring leads to the next one (weft_pipe.h).
+ *      ring leads to the next one, or to each of its ways (weft_pipe.h).
  *   2. A burst goes through a segment by function calls. A stage changes masks and bytes of frames
  *      in place (weft_frame.h), or takes frames out with a verdict.
  *   3. A connection is all frames of one key, and has one state for each direction
@@ -48,6 +48,7 @@ static_assert(
 struct weft_burst {
 	uint16_t n;
 	uint16_t n_drop;
+	uint8_t way; /* whose connections these are: weft_conn_dir.way */
 	struct rte_mbuf *pkt[WEFT_BURST_CAP];
 	struct rte_mbuf *drop[WEFT_BURST_CAP]; /* freed behind the stage, in one go */
 
@@ -261,6 +262,7 @@ struct weft_stage {
 	const char *fuses_with; /* the stage whose costly part it can do; NULL: none */
 	enum weft_stage_order order;
 	enum weft_stage_ends ends;
+	bool has_ways; /* keeps nothing but of connections: several lcores may run it, by sender */
 	const struct weft_counter *counters; /* rows of stats.counts; may be NULL */
 	uint8_t n_counters;
 };

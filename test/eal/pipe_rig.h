@@ -13,6 +13,7 @@
 #define RIG_SPID 0x101
 #define RIG_DPID 0x200
 #define RIG_FRAMES 512
+#define RIG_CONNS 8
 
 static const uint8_t rig_key[WEFT_IDE_KEY_LEN] = { 3, 1, 4, 1, 5, 9, 2, 6 };
 
@@ -67,10 +68,10 @@ rig_pipe(const char *name, const char *layout, const struct weft_env *env)
 }
 
 static struct weft_conn_dir *
-rig_conn(struct weft_conns *t, enum weft_ide_mode ide)
+rig_conn(struct weft_conns *t, enum weft_ide_mode ide, uint16_t spid)
 {
 	const struct weft_conn_key key = {
-		.mode = WEFT_MODE_RXL, .spid = RIG_SPID, .dpid = RIG_DPID, .session = 9
+		.mode = WEFT_MODE_RXL, .spid = spid, .dpid = RIG_DPID, .session = 9
 	};
 	const struct weft_conn_cfg cfg = {
 		.first = WEFT_ISN_FIRST, .ide = ide, .ide_key = rig_key, .pcrc = true
@@ -87,10 +88,10 @@ rig_start(enum weft_ide_mode ide, const char *rx_layout)
 {
 	rig.mode = ide;
 	weft_ide_pace_init(&rig.pace, ide);
-	rig.tx_conns = weft_conns_create("tx", 4, rig.ide, SOCKET_ID_ANY);
-	rig.rx_conns = weft_conns_create("rx", 4, rig.ide, SOCKET_ID_ANY);
-	rig.tx_conn = rig_conn(rig.tx_conns, ide);
-	rig.rx_conn = rig_conn(rig.rx_conns, ide);
+	rig.tx_conns = weft_conns_create("tx", RIG_CONNS, rig.ide, SOCKET_ID_ANY);
+	rig.rx_conns = weft_conns_create("rx", RIG_CONNS, rig.ide, SOCKET_ID_ANY);
+	rig.tx_conn = rig_conn(rig.tx_conns, ide, RIG_SPID);
+	rig.rx_conn = rig_conn(rig.rx_conns, ide, RIG_SPID);
 	rig.tables = route_tables_new(RIG_DPID, 1, 3, 0, 0);
 	weft_tables_publish(&rig.slot, rig.tables);
 	rig.tx_env = (struct weft_env){ .fec = weft_fec_kernel_find(NULL, rig.features),
@@ -131,7 +132,7 @@ rig_frame(struct weft_rand *r, unsigned int flits)
 	f->conn = rig.tx_conn;
 	f->hdr = (struct weft_wire_hdr){ .mode = WEFT_MODE_RXL,
 		.n_flits = (uint8_t)flits,
-		.spid = RIG_SPID,
+		.spid = rig.tx_conn->key.spid,
 		.dpid = RIG_DPID,
 		.session = 9 };
 	weft_rand_fill(r, weft_frame_flits(m), flits * (size_t)WEFT_FLIT_LEN);

@@ -93,6 +93,8 @@ WEFT_TEST(segments_say_whether_they_work_on_ends)
 
 		assert_int_equal(weft_layout_parse(cases[i].text, &l, text, sizeof(text)), 0);
 		assert_int_equal(l.n_segments, 3);
+		assert_memory_equal(l.way, "\0\0\0", 3);
+		assert_memory_equal(l.ways, "\1\1\1", 3);
 		for (unsigned int s = 0; s < 3; s++) {
 			assert_int_equal(weft_layout_at_ends(&l, s), cases[i].at_ends[s]);
 			assert_int_equal(weft_layout_may_part(&l, s, true), cases[i].halves[s]);
@@ -104,6 +106,29 @@ WEFT_TEST(segments_say_whether_they_work_on_ends)
 		assert_string_equal(
 			weft_layout_words(&l, 0, text, 4), cases[i].text[0] == 'd' ? "def" : "pac");
 	}
+}
+
+/* Of ways that part each has its share of the connections. */
+WEFT_TEST(ways_part_as_one_segment_does)
+{
+	static const char text[] = "deframe|3*fec_check,link_rx,ide_open|route,deliver";
+	struct weft_layout l;
+	char words[64];
+
+	assert_int_equal(weft_layout_parse(text, &l, words, sizeof(words)), 0);
+	assert_int_equal(l.n_segments, 5);
+	for (unsigned int s = 1; s < 4; s++) {
+		assert_int_equal(l.way[s], s - 1);
+		assert_int_equal(l.ways[s], 3);
+		assert_int_equal(l.first[s], 1 + 3 * (s - 1));
+		assert_true(weft_layout_may_part(&l, s, true));
+		assert_false(weft_layout_may_part(&l, s, false));
+		assert_true(weft_layout_has(&l, s, WEFT_ENDS_IDE_RX));
+		assert_string_equal(weft_layout_words(&l, s, words, sizeof(words)),
+			"fec_check,link_rx,ide_open");
+	}
+	assert_int_equal(l.first[4], 10);
+	assert_false(weft_layout_may_part(&l, 4, true));
 }
 
 WEFT_TEST(a_stage_without_its_tables_is_refused)

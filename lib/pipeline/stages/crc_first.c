@@ -102,6 +102,7 @@ static const struct weft_stage crc_first = {
 	.help = "in the place of fec_check: FEC only where the CRC fails",
 	.order = WEFT_STAGE_FEC_RX,
 	.ends = WEFT_ENDS_LLR_RX,
+	.has_ways = true,
 	.needs = WEFT_NEEDS_CRC | WEFT_NEEDS_FEC | WEFT_NEEDS_CONNS,
 	.run = crc_first_run,
 	.fuses_with = "link_rx",

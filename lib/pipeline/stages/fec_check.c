@@ -95,6 +95,7 @@ static const struct weft_stage fec_check = {
 	.name = "fec_check",
 	.help = "FEC decode, correct in place",
 	.order = WEFT_STAGE_FEC_RX,
+	.has_ways = true,
 	.needs = WEFT_NEEDS_FEC,
 	.run = fec_check_run,
 	.fuses_with = "link_rx",

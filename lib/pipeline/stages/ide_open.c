@@ -318,7 +318,7 @@ ide_open_pass(const struct weft_env *env, struct weft_burst *b, unsigned int mos
 {
 	struct weft_conn_dir *c;
 
-	while (most-- != 0 && (c = weft_conns_turn(env->conns, WEFT_TURN_IDE_OPEN)) != NULL)
+	while (most-- != 0 && (c = weft_conns_turn(env->conns, WEFT_TURN_IDE_OPEN, b->way)) != NULL)
 		if (c->end != NULL && c->ide != WEFT_IDE_OFF)
 			ide_open_look(env, c, b);
 }
@@ -372,6 +372,7 @@ static const struct weft_stage ide_open = {
 	.help = "decrypt, hold back until the MAC is good",
 	.order = WEFT_STAGE_IDE_OPEN,
 	.ends = WEFT_ENDS_IDE_RX,
+	.has_ways = true,
 	.needs = WEFT_NEEDS_CONNS,
 	.run = ide_open_run,
 	.poll = ide_open_poll,

@@ -254,7 +254,7 @@ link_rx_unstick(const struct weft_env *env, struct weft_burst *b, unsigned int m
 	struct weft_conn_dir *c;
 
 	while (b->n < max && (c = weft_conns_next(env->conns, &pos)) != NULL)
-		if (c->is_stuck)
+		if (c->way == b->way && c->is_stuck)
 			link_rx_release(env, b, c, max, &st->counts[COUNT_RELEASED]);
 }
 
@@ -355,11 +355,11 @@ link_rx_live(const struct weft_env *env, struct weft_burst *b, struct rte_mbuf *
  * for all: what is asked for is asked for again by time.
  */
 static void
-link_rx_pass_time(const struct weft_env *env, unsigned int most)
+link_rx_pass_time(const struct weft_env *env, unsigned int way, unsigned int most)
 {
 	struct weft_conn_dir *c;
 
-	while (most-- != 0 && (c = weft_conns_turn(env->conns, WEFT_TURN_LINK_RX)) != NULL)
+	while (most-- != 0 && (c = weft_conns_turn(env->conns, WEFT_TURN_LINK_RX, way)) != NULL)
 		if (c->end != NULL && weft_llr_is_apart(weft_link_llr(c->end)) &&
 			weft_llr_rx_poll(weft_link_llr(c->end), link_rx_now(env)))
 			weft_conns_ring(env->conns, c);
@@ -394,12 +394,12 @@ link_rx_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_
 
 	assert(n <= WEFT_BURST_MAX);
 	if (env->ends.rx_apart)
-		link_rx_pass_time(env, 1);
+		link_rx_pass_time(env, b->way, 1);
 	if (!b->fused)
 		link_rx_syndromes(env, b);
 	memcpy(in, b->pkt, n * sizeof(in[0]));
 	b->n = 0;
-	if (weft_conns_n_stuck(env->conns) != 0)
+	if (weft_conns_n_stuck(env->conns, b->way) != 0)
 		link_rx_unstick(env, b, WEFT_BURST_MAX - n, st);
 	for (uint16_t i = 0; i < n; i++) {
 		const struct weft_frame *f = weft_frame(in[i]);
@@ -427,8 +427,8 @@ static void
 link_rx_poll(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
 	if (env->ends.rx_apart)
-		link_rx_pass_time(env, LINKS_A_POLL);
-	if (weft_conns_n_stuck(env->conns) != 0)
+		link_rx_pass_time(env, b->way, LINKS_A_POLL);
+	if (weft_conns_n_stuck(env->conns, b->way) != 0)
 		link_rx_unstick(env, b, WEFT_BURST_MAX, st);
 }
 
@@ -437,6 +437,7 @@ static const struct weft_stage link_rx = {
 	.help = "CRC and number of every flit; retry where links are live",
 	.order = WEFT_STAGE_LINK_RX,
 	.ends = WEFT_ENDS_LLR_RX,
+	.has_ways = true,
 	.needs = WEFT_NEEDS_CRC | WEFT_NEEDS_CONNS | WEFT_NEEDS_LIVE_POOL | WEFT_NEEDS_LIVE_TIME,
 	.run = link_rx_run,
 	.poll = link_rx_poll,
