@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 	usage: usertools/tsan.sh
 
 	Builds build-tsan with clang and its thread sanitizer, runs a retry layer and IDE with their halves on two
-	threads, and a host, a switch and a GFD over rings, each on two lcores with halves of its work and of its links
+	threads, and a host, a switch and two GFDs over rings, each on two lcores with halves of its work and of its links
 	on either: in the clear, and with IDE, and in cxl mode. Prints what races; status 1 if anything does but what
 	test/tsan/suppressions names with its reasons. DPDK is not built with the sanitizer: its rings are code
 	of headers, its pool driver is test/tsan/pool.c here. A minute or two of a CPU.
@@ -40,9 +40,11 @@ run() { # run MODE IDE RX-LAYOUT [options]
 	  - {name: h0, kind: host, pid: 0x101, lcores: "0-1"}
 	  - {name: s0, kind: switch, pid: 0x010, lcores: "0-1"}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 4M, lcores: "1,0"}
+	  - {name: g1, kind: gfd, pid: 0x300, memory: 4M, lcores: "1,0"}
 	links:
 	  - {a: h0, b: s0, driver: ring}
 	  - {a: s0, b: g0, driver: ring}
+	  - {a: s0, b: g1, driver: ring}
 	workloads:
 	  - {on: h0, kind: mem, requests: 20000, outstanding: 64, write_percent: 50, lines: 1024, seed: 1}
 	Y
@@ -53,7 +55,8 @@ run() { # run MODE IDE RX-LAYOUT [options]
 
 keys="key_file: $work/psk, rekey_flits: 500"
 for ide in off "containment, $keys"; do
-	for rx in 'deframe,fec_check|link_rx,ide_open|route,deliver' 'deframe,fec_check,link_rx|ide_open,route,deliver'; do
+	for rx in 'deframe,fec_check|link_rx,ide_open|route,deliver' 'deframe,fec_check,link_rx|ide_open,route,deliver' \
+		'deframe|2*fec_check,link_rx,ide_open|route,deliver'; do
 		run rxl "$ide" "$rx" --switch-layout 'deframe,fec_relay|route'
 	done
 done

@@ -71,12 +71,25 @@ layout_check_no_ends(const struct weft_layout *l, const char *option, const char
 				option, l->stage[i]->name, text);
 }
 
+/* Senders of frames are what ways go by, and in cxl mode no frame names one. */
+static void
+layout_check_no_ways(const struct weft_layout *l, const char *option, const char *text)
+{
+	for (unsigned int s = 0; s < l->n_segments; s++)
+		if (l->ways[s] != 1)
+			cli_usage("%s: expected no %u* in \"%s\": ways go by the PIDs of senders, "
+				  "and in cxl mode frames have none",
+				option, l->ways[s], text);
+}
+
 void
 layouts_check(const struct daemon *d)
 {
 	struct weft_layout l;
 
 	layout_check(d, "--rx-layout", d->cfg.rx_layout, rx_needs, WEFT_ARRAY_SIZE(rx_needs), &l);
+	if (daemon_is_cxl(d))
+		layout_check_no_ways(&l, "--rx-layout", d->cfg.rx_layout);
 	layout_check(d, "--tx-layout", d->cfg.tx_layout, tx_needs, WEFT_ARRAY_SIZE(tx_needs), &l);
 	if (!daemon_is_cxl(d)) {
 		layout_check(d, "--switch-layout", d->cfg.switch_layout, switch_needs,

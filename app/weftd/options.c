@@ -80,7 +80,7 @@ static const struct cli_option options[] = {
 	{ "idle", NULL, "auto", "what an lcore does that finds no work",
 		CLI_WORD(cfg.idle, weft_idle_words), .tags = RUN },
 	{ "rx-layout", "LAYOUT", WEFT_LAYOUT_RX_LIVE,
-		"receive pipeline of hosts and GFDs; | is for another lcore",
+		"receive pipeline of hosts and GFDs; | is for another lcore, 2* for two",
 		CLI_TEXT(cfg.rx_layout), .tags = LAYOUT },
 	{ "tx-layout", "LAYOUT", WEFT_LAYOUT_TX_LIVE,
 		"transmit pipeline of hosts and GFDs, likewise", CLI_TEXT(cfg.tx_layout),

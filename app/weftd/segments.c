@@ -5,7 +5,8 @@
  * Which lcore runs what. The first of a node's lcores polls the node: its own work, and every
  * segment of its pipelines that works on ends, but for those that may have halves of links. The
  * other segments are dealt to its other lcores, in the order of the layouts, those of receiving
- * first, beginning again when there are more segments than lcores. A node of one lcore has all
+ * first, beginning again when there are more segments than lcores. Ways are dealt to the others and
+ * then to the first, so that it has its share where each lcore has one. A node of one lcore has all
  * there. Where no segment works on ends, in a switch of rxl mode, the last one is the node's: it
  * sends.
  */
@@ -77,7 +78,13 @@ segments_deal(struct segments *s, const struct weft_layout *rx, const struct wef
 		g->is_own = n_lcores == 1 || (tx == NULL && g->sends) ||
 		            (weft_layout_at_ends(l, g->index) &&
 				    !weft_layout_may_part(l, g->index, halves));
-		g->lcore = g->is_own ? lcore[0] : lcore[1 + dealt++ % (n_lcores - 1)];
+		if (g->is_own)
+			g->lcore = lcore[0];
+		else if (l->ways[g->index] == 1)
+			g->lcore = lcore[1 + dealt++ % (n_lcores - 1)];
+		else
+			g->lcore = lcore[(l->way[g->index] + 1u) % n_lcores];
+		g->is_own = g->lcore == lcore[0];
 	}
 }
 
@@ -493,7 +500,8 @@ segments_check_node(const struct daemon *d, unsigned int node)
 		const struct segment *g = &s.seg[i], *before = g - 1;
 		const struct weft_layout *l = g->is_tx ? &tx : &rx;
 
-		if (!g->is_own || !before->is_own || g->index == 0)
+		if (!g->is_own || !before->is_own || g->index == 0 || l->ways[g->index] != 1 ||
+			l->ways[before->index] != 1)
 			continue;
 		cli_usage("%s: node %s: \"%s\" and \"%s\" would both run on lcore %u: %s; expected "
 			  "\",\" between them",

@@ -80,9 +80,11 @@ lcore 1: the node | route,deliver | pack,ide_seal,link_tx
 lcore 0: deframe,fec_check | link_rx,ide_open | crc_protect,fec_encode,enframe" "$(sed -n 's/^ *\(lcore .*\)/\1/p' "$work/check")"
 sed 's/rxl$/cxl/' "$work/rings.yaml" >"$work/one.yaml" # retry layers are not halved
 refused 'node h0: "link_rx,ide_open" and "route,deliver" would both run on lcore 0: in cxl mode' "${layouts[@]}"
+refused 'expected no 2* in' --rx-layout 'deframe|2*fec_check,link_rx,ide_open|route,deliver'
 "$app/weftd" --check --topology "$work/one.yaml" --rx-layout "$opened" >"$work/check"
 grep -q 'lcore 0: the node | deframe,fec_check,link_rx | deliver' "$work/check" || die "cxl: $(cat "$work/check")"
 cp "$work/rings.yaml" "$work/one.yaml"
+refused '"route" has one way' --rx-layout 'deframe|2*fec_check,link_rx,route,deliver'
 refused '--rx-layout: node h0: "deframe,crc_first" and "link_rx" would both run on lcore 0: of what works on connections only' \
 	--rx-layout 'deframe,crc_first|link_rx|ide_open,deliver'
 refused '--tx-layout: node h0: "pack" and "ide_seal,link_tx" would both run on lcore 0: of what sends' \
@@ -115,6 +117,20 @@ fabric cxl "{mode: skid, key_file: $work/psk, rekey_flits: 500}" 10000 "driver: 
 laid "$opened" "0 1 0" cxl
 same "cxl: IDE" "{'closed'}" "$(json "$work/cxl.json" '{c["ide"] for n in o["nodes"] for c in n.get("connections", [])}')"
 
+# ways FABRIC [options]: connections of two GFDs by two lcores, each a way of its own.
+ways() {
+	sed -E 's/^( *- \{)name: g0, (.*)pid: 0x200(.*)/&\n\1name: g1, \2pid: 0x220\3/; s/^( *- \{a: s0, b: )g0(.*)/&\n\1g1\2/' \
+		"$work/$1.yaml" >"$work/$1-ways.yaml"
+	local layouts=(--rx-layout 'deframe|2*fec_check,link_rx,ide_open|route,deliver' --tx-layout "$tx")
+	run "$1-ways" "${@:2}" || die "$1, ways: did not finish: $?"
+	same "$1, ways: all well" "True True" "$(json "$work/$1-ways.json" 'o["good"]') $(good "$work/$1-ways.json")"
+	same "$1, ways: lcores that had flits" "[0, 1]" "$(json "$work/$1-ways.json" 'sorted(l["lcore"]
+		for l in o["nodes"][0]["lcores"] if l["stages"].get("link_rx", 0) > 0 and l["busy_cycles"] > 0)')"
+	same "$1, ways: stages, each once" True "$(json "$work/$1-ways.json" 'all(len(names) == len(set(names))
+		for n in o["nodes"] for names in [[s["stage"] for s in n["stages"]]])')"
+}
+ways rings "${switch[@]}"
+
 bits="ber: 1e-4, uncorrectable: 1e-2"
 wire="driver: memif, wire: {seed: 1, $bits, drop: 2e-2, dup: 2e-2, reorder: 2e-2}"
 fabric rxl "{mode: off}" 1 "driver: memif, wire: {drop: 0}" >"$work/try.yaml"
@@ -134,6 +150,9 @@ if run try || ! grep -q 'built without the driver net_flitwire' "$work/try.log";
 		[ "$(sum "$work/sealed.json" retry resent)" -gt 10 ] || die "$how: hardly anything was sent again"
 		[ "$(sum "$work/sealed.json" end ide_rekeyed)" -gt 0 ] || die "$how: no key changed"
 	done
+	ways sealed "${switch[@]}"
+	[ "$(sum "$work/sealed-ways.json" retry resent)" -gt 10 ] || die "ways: hardly anything was sent again"
+	[ "$(sum "$work/sealed-ways.json" end ide_rekeyed)" -gt 0 ] || die "ways: no key changed"
 	wire="driver: memif, wire: {seed: 1, $bits}"
 	fabric cxl "{mode: containment, key_file: $work/psk}" 3000 "$wire" "${wire/seed: 1/seed: 2}" >"$work/link.yaml"
 	laid "$opened" "0 1 0" link
