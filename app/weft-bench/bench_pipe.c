@@ -23,6 +23,7 @@
 #define SPID 0x101
 #define DPID 0x200
 #define PORT 7
+#define ELSEWHERE (4u << 20) /* more than an L2 holds */
 #define FAST_BASE (UINT64_C(1) << 40)
 #define SEGMENT_LOG2 36
 #define PAGES 64
@@ -40,6 +41,9 @@ static const char *const layouts[][BENCH_LAYOUTS] = {
 	[PIPE_ROUTE] = { "route", "route" },
 	[PIPE_ROUTE_WAIT] = { "route", "route" },
 	[PIPE_RX_NO_ROUTE] = { "deframe,fec_check,link_rx", "deframe,fec_check|link_rx" },
+	[PIPE_WORKERS] = { "deframe,fec_check,link_rx", "deframe|2*fec_check,link_rx" },
+	[PIPE_WORKERS_IDE] = { "deframe,fec_check,link_rx,ide_open",
+		"deframe|2*fec_check,link_rx,ide_open" },
 };
 
 const char *
@@ -61,16 +65,52 @@ pipe_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 	__atomic_store_n(&c->sunk, c->sunk + n, __ATOMIC_RELEASE);
 }
 
+/* Of several lcores. */
+static void
+pipe_sink_of_ways(void *arg, struct rte_mbuf **pkt, uint16_t n)
+{
+	struct pipe *c = arg;
+
+	(void)pkt;
+	__atomic_fetch_add(&c->sunk, n, __ATOMIC_RELEASE);
+}
+
+static bool
+pipe_is_workers(const struct pipe *c)
+{
+	return c->kind == PIPE_WORKERS || c->kind == PIPE_WORKERS_IDE;
+}
+
+static bool
+pipe_opens(const struct pipe *c)
+{
+	return c->kind == PIPE_RX_IDE || c->kind == PIPE_WORKERS_IDE;
+}
+
 static bool
 pipe_has_ide(const struct pipe *c)
 {
-	return c->kind == PIPE_RX_IDE || c->kind == PIPE_TX_IDE;
+	return pipe_opens(c) || c->kind == PIPE_TX_IDE;
+}
+
+static uint16_t
+pipe_spid(const struct pipe *c, unsigned int frame)
+{
+	return (uint16_t)(SPID + frame % c->n_conns);
 }
 
 static bool
 pipe_is_tx(const struct pipe *c)
 {
 	return c->kind == PIPE_TX || c->kind == PIPE_TX_IDE;
+}
+
+/* The frames leave the L2 of this lcore for the L3, where a NIC puts those that come in. */
+static void
+pipe_push_out(struct pipe *c)
+{
+	for (unsigned int i = 0; i < ELSEWHERE; i += WEFT_CACHE_LINE)
+		c->elsewhere[i]++;
 }
 
 /* Make frame @p i what it is before a run: plain flits to send, or a frame off the wire. */
@@ -87,7 +127,7 @@ pipe_restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct 
 	f->conn = conn;
 	f->hdr = (struct weft_wire_hdr){ .mode = WEFT_MODE_RXL,
 		.n_flits = (uint8_t)c->p->frame_flits,
-		.spid = SPID,
+		.spid = pipe_spid(c, i),
 		.dpid = DPID,
 		.session = 1 };
 }
@@ -108,7 +148,8 @@ pipe_prepare(void *ctx)
 
 	weft_pipe_drain(c->pipe); /* a frame that waits for the next epoch's MAC */
 	c->expect += c->n_frames;
-	pipe_restore_conn(c, c->conn);
+	for (unsigned int k = 0; k < c->n_conns; k++)
+		pipe_restore_conn(c, c->of[k]);
 	for (unsigned int i = 0; i < c->n_frames; i++)
 		pipe_restore_frame(c, i, tx ? c->plain : c->wire,
 			c->kind == PIPE_ROUTE_WAIT    ? c->one_of[i % PIPE_WAIT_CONNS]
@@ -117,16 +158,18 @@ pipe_prepare(void *ctx)
 	/* One connection of eight misses in each burst: the page of its first request is taken. */
 	if (c->kind == PIPE_ROUTE_WAIT)
 		bench_agent_take(&c->agent, c->conn->index, FAST_BASE);
+	if (c->elsewhere != NULL)
+		pipe_push_out(c);
 }
 
 /* Frames that a run cannot see out: containment keeps those of the open epoch. */
 static unsigned int
 pipe_kept_back(const struct pipe *c)
 {
-	if (c->kind != PIPE_RX_IDE)
+	if (!pipe_opens(c))
 		return 0;
 	/* The last epoch's MAC, and an epoch of two flits may reach over two frames. */
-	return c->p->frame_flits == 1 ? 2 : 1;
+	return c->n_conns * (c->p->frame_flits == 1 ? 2 : 1);
 }
 
 static void
@@ -135,6 +178,8 @@ pipe_wait_for_sink(struct pipe *c)
 	uint64_t want = c->expect - pipe_kept_back(c);
 
 	while (__atomic_load_n(&c->sunk, __ATOMIC_ACQUIRE) < want) {
+		if (pipe_is_workers(c) && weft_pipe_poll(c->pipe, 2) != 0)
+			continue;
 		if (c->p->share_cpu)
 			sched_yield();
 		else
@@ -149,7 +194,8 @@ pipe_run(void *ctx)
 
 	for (unsigned int i = 0; i < c->n_frames; i += WEFT_BURST_MAX)
 		while (weft_pipe_push(c->pipe, c->frame + i, WEFT_BURST_MAX) == 0)
-			rte_pause();
+			if (!pipe_is_workers(c) || weft_pipe_poll(c->pipe, 2) == 0)
+				rte_pause();
 	if (c->p->layout == BENCH_RING)
 		pipe_wait_for_sink(c);
 	while (c->kind == PIPE_ROUTE_WAIT && c->sunk < c->expect) {
@@ -182,28 +228,31 @@ pipe_fill_plain(struct pipe *c)
 	unsigned int n = c->n_frames * c->p->frame_flits;
 	uint8_t *flits = bench_alloc(n * (size_t)WEFT_FLIT_LEN);
 	static const uint8_t no_mac[WEFT_LLCTRL_PAYLOAD_LEN];
-	struct weft_ide_pace pace;
+	struct weft_ide_pace pace_of[PIPE_WORKERS_CONNS];
 
 	bench_fill(flits, n);
-	weft_ide_pace_init(&pace, pipe_has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF);
+	for (unsigned int k = 0; k < c->n_conns; k++)
+		weft_ide_pace_init(
+			&pace_of[k], pipe_has_ide(c) ? WEFT_IDE_CONTAINMENT : WEFT_IDE_OFF);
 	for (unsigned int i = 0; i < n; i++) {
 		uint8_t *flit = flits + i * (size_t)WEFT_FLIT_LEN;
+		const unsigned int frame = i / c->p->frame_flits;
+		struct weft_ide_pace *pace = &pace_of[frame % c->n_conns];
 		struct weft_msg m = {
 			.kind = WEFT_MSG_M2S_REQ,
 			.op = WEFT_M2S_REQ_MEMRD,
 			.meta_field = WEFT_META_FIELD_NOOP,
-			.spid = SPID,
+			.spid = pipe_spid(c, frame),
 			.dpid = DPID,
 			.tag = (uint16_t)i,
 			.addr = FAST_BASE + ((uint64_t)(i % PAGES) << PAGE_LOG2),
 		};
 
 		weft_slot_encode(weft_flit_slot(flit, 0), true, WEFT_FORM_PBR, &m, 1);
-		if (pace.mac_due)
+		if (pace->mac_due)
 			weft_llctrl_put(flit, WEFT_LLCTRL_IDE_MAC, no_mac);
-		weft_ide_pace_flit(&pace);
-		memcpy(c->plain + i / c->p->frame_flits * c->frame_len +
-				WEFT_WIRE_FRAME_LEN(i % c->p->frame_flits),
+		weft_ide_pace_flit(pace);
+		memcpy(c->plain + frame * c->frame_len + WEFT_WIRE_FRAME_LEN(i % c->p->frame_flits),
 			flit, WEFT_FLIT_LEN);
 	}
 	free(flits);
@@ -215,19 +264,21 @@ pipe_wire_is_right(const struct pipe *c)
 {
 	for (unsigned int i = 0; i < c->n_frames; i++) {
 		const uint8_t *frame = c->wire + i * c->frame_len;
+		const unsigned int turn = i / c->n_conns;
 		struct weft_wire_hdr h;
 
-		if (weft_wire_parse(frame, c->frame_len, &h) != WEFT_OK || h.spid != SPID)
+		if (weft_wire_parse(frame, c->frame_len, &h) != WEFT_OK ||
+			h.spid != pipe_spid(c, i))
 			return false;
 		for (unsigned int k = 0; k < c->p->frame_flits; k++) {
-			unsigned int number = i * c->p->frame_flits + k + WEFT_ISN_FIRST;
+			unsigned int number = turn * c->p->frame_flits + k + WEFT_ISN_FIRST;
 			uint8_t flit[WEFT_FLIT_LEN];
 
 			memcpy(flit, frame + WEFT_WIRE_FRAME_LEN(k), sizeof(flit));
 			if (weft_fec_decode_flit(flit, NULL) != WEFT_FEC_CLEAN ||
 				weft_crc_load(flit, WEFT_CRC_R0_FIRST) !=
 					bench_crc_ref(
-						flit, SPID, DPID, 0, number % WEFT_ISN_NUMBERS))
+						flit, h.spid, DPID, 0, number % WEFT_ISN_NUMBERS))
 				return false;
 		}
 	}
@@ -282,15 +333,15 @@ pipe_is_right(void *ctx)
 	for (unsigned int v = 0; v < WEFT_VERDICT_COUNT; v++)
 		if (weft_pipe_drops(c->pipe, (enum weft_verdict)v) != 0)
 			return false;
-	if (c->sunk != c->expect ||
-		(!pipe_is_tx(c) && c->kind != PIPE_RX_NO_ROUTE && c->right_port != c->expect))
+	if (c->sunk != c->expect || (strstr(layouts[c->kind][BENCH_RTC], "route") != NULL &&
+					    c->right_port != c->expect))
 		return false;
 	if (weft_pipe_count(c->pipe, "link_rx", "gaps") != 0 ||
 		weft_pipe_count(c->pipe, "crc_first", "corrected") != 0 ||
 		weft_pipe_count(c->pipe, "fec_check", "corrected") != 0 ||
 		weft_pipe_count(c->pipe, "fec_relay", "corrected") != 0)
 		return false;
-	if (c->kind == PIPE_RX_IDE)
+	if (pipe_opens(c))
 		return pipe_slots_are_plain(c);
 	return pipe_bytes_are(c, c->wire);
 }
@@ -302,7 +353,7 @@ pipe_make(struct pipe *c, const char *name, const char *layout)
 	struct weft_pipe_cfg cfg = { .name = name,
 		.layout = layout,
 		.env = &c->env,
-		.sink = pipe_sink,
+		.sink = pipe_is_workers(c) ? pipe_sink_of_ways : pipe_sink,
 		.sink_arg = c,
 		.socket = SOCKET_ID_ANY };
 
@@ -313,8 +364,8 @@ pipe_make(struct pipe *c, const char *name, const char *layout)
 	return pipe;
 }
 
-static struct weft_conn_dir *
-pipe_make_conn(struct pipe *c)
+static bool
+pipe_make_senders(struct pipe *c)
 {
 	struct weft_conn_key k = {
 		.mode = WEFT_MODE_RXL, .spid = SPID, .dpid = DPID, .session = 1
@@ -327,8 +378,15 @@ pipe_make_conn(struct pipe *c)
 		.pcrc = true,
 	};
 
-	c->conns = weft_conns_create("bench", PIPE_WAIT_CONNS, c->p->ide, SOCKET_ID_ANY);
-	return c->conns == NULL ? NULL : weft_conns_add(c->conns, &k, &cfg);
+	c->conns = weft_conns_create("bench", PIPE_WORKERS_CONNS, c->p->ide, SOCKET_ID_ANY);
+	for (unsigned int i = 0; c->conns != NULL && i < c->n_conns; i++) {
+		k.spid = pipe_spid(c, i);
+		c->of[i] = weft_conns_add(c->conns, &k, &cfg);
+		if (c->of[i] == NULL)
+			return false;
+	}
+	c->conn = c->of[0];
+	return c->conns != NULL;
 }
 
 /* One segment, one port; a switch decodes no addresses. */
@@ -418,9 +476,10 @@ pipe_make_wire(struct pipe *c)
 
 	if (tx == NULL)
 		return false;
-	pipe_restore_conn(c, c->conn);
+	for (unsigned int k = 0; k < c->n_conns; k++)
+		pipe_restore_conn(c, c->of[k]);
 	for (unsigned int i = 0; i < c->n_frames; i++) {
-		pipe_restore_frame(c, i, c->plain, c->conn);
+		pipe_restore_frame(c, i, c->plain, c->of[i % c->n_conns]);
 		weft_pipe_push(tx, &c->frame[i], 1);
 		memcpy(c->wire + i * c->frame_len, rte_pktmbuf_mtod(c->frame[i], void *),
 			c->frame_len);
@@ -444,6 +503,7 @@ pipe_free(void *ctx)
 	rte_pktmbuf_free_bulk(c->frame, c->n_frames);
 	bench_agent_fini(&c->agent);
 	free(c->tables);
+	free(c->elsewhere);
 	free(c->plain);
 	free(c->wire);
 	free(c);
@@ -456,7 +516,10 @@ pipe_setup(const struct bench *b, const struct bench_params *p)
 
 	c->p = p;
 	c->kind = (enum pipe_kind)b->kind;
-	c->n_frames = p->layout == BENCH_RING ? 8 * WEFT_BURST_MAX : WEFT_BURST_MAX;
+	c->n_frames =
+		p->layout == BENCH_RING || pipe_is_workers(c) ? PIPE_FRAMES_MAX : WEFT_BURST_MAX;
+	c->n_conns = pipe_is_workers(c) ? PIPE_WORKERS_CONNS : 1;
+	c->elsewhere = pipe_is_workers(c) ? bench_alloc(ELSEWHERE) : NULL;
 	c->frame_len = WEFT_WIRE_FRAME_LEN(p->frame_flits);
 	c->plain = bench_alloc(c->n_frames * c->frame_len);
 	c->wire = bench_alloc(c->n_frames * c->frame_len);
@@ -465,8 +528,7 @@ pipe_setup(const struct bench *b, const struct bench_params *p)
 		c->n_frames = 0;
 		goto fail;
 	}
-	c->conn = pipe_make_conn(c);
-	if (c->conn == NULL) {
+	if (!pipe_make_senders(c)) {
 		cli_warn("%s: connection: %s", b->name, rte_strerror(rte_errno));
 		goto fail;
 	}
@@ -512,6 +574,10 @@ const struct bench bench_pipe[] = {
 	{ "rx-pipeline-crc-first", "receive where a good CRC spares the FEC", BENCH_CODEC, BOTH,
 		PIPE_RX_CRC_FIRST, &pipe_ops },
 	{ "rx-pipeline-ide", "receive with IDE containment", BENCH_CODEC, BOTH, PIPE_RX_IDE,
+		&pipe_ops },
+	{ "rx-workers", "receive of 64 senders, from the L3: workers by sender", BENCH_CODEC, BOTH,
+		PIPE_WORKERS, &pipe_ops },
+	{ "rx-workers-ide", "the same with IDE containment", BENCH_CODEC, BOTH, PIPE_WORKERS_IDE,
 		&pipe_ops },
 	{ "tx-pipeline", "transmit: CRC/ISN, FEC, frame", BENCH_CODEC, BOTH, PIPE_TX, &pipe_ops },
 	{ "tx-pipeline-ide", "transmit with IDE containment", BENCH_CODEC, BOTH, PIPE_TX_IDE,

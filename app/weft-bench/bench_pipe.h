@@ -21,9 +21,12 @@ enum pipe_kind {
 	PIPE_ROUTE,
 	PIPE_ROUTE_WAIT,
 	PIPE_RX_NO_ROUTE,
+	PIPE_WORKERS,
+	PIPE_WORKERS_IDE,
 };
 
 #define PIPE_WAIT_CONNS 8 /* of which one waits in each burst */
+#define PIPE_WORKERS_CONNS 64
 
 struct pipe {
 	const struct bench_params *p;
@@ -35,6 +38,9 @@ struct pipe {
 	uint8_t *wire; /* and as sent */
 	struct weft_conns *conns;
 	struct weft_conn_dir *conn;
+	unsigned int n_conns; /* senders, frame by frame in turn */
+	struct weft_conn_dir *of[PIPE_WORKERS_CONNS];
+	uint8_t *elsewhere; /* PIPE_WORKERS: what takes the frames' place in the cache */
 	struct weft_env env;
 	struct weft_tables *tables;
 	struct weft_tables_slot slot;
@@ -43,7 +49,7 @@ struct pipe {
 	struct weft_pipe *pipe;
 	uint64_t expect; /* frames that must have reached the sink, the open epoch's included */
 	bool stop;
-	/* Written by the lcore of the last segment. */
+	/* Written by the lcores of the last segments. */
 	_Alignas(WEFT_CACHE_LINE) uint64_t sunk;
 	uint64_t right_port;
 };
