@@ -59,6 +59,20 @@ def rows(path, fields, *args):
     return [dict(zip(fields, values)) for values in split], truncated
 
 
+def judged(path, fields, *args):
+    """Some of EVERY, as rows. A file is dissected once, however many questions are asked of it with the same options:
+    what was found stands in WORK."""
+    now = os.stat(path)
+    words = [os.path.realpath(path), str(now.st_mtime_ns), str(now.st_size), *args]
+    kept = os.path.join(WORK, hashlib.sha256("\0".join(words).encode()).hexdigest() + ".rows")
+    if not os.path.exists(kept):
+        with open(kept + ".new", "w", encoding="ascii") as out:
+            json.dump(rows(path, EVERY, *args), out)
+        os.rename(kept + ".new", kept)
+    found, truncated = load(kept)
+    return [{name: row[name] for name in fields} for row in found], truncated
+
+
 # Ethernet and USER0 as Wireshark numbers them.
 ENCAPSULATIONS = (["1"], ["45"])
 COUNTED = ("frame.len", "frame.cap_len", "frame.encap_type", "frame.protocols", "weft.drop",
@@ -91,7 +105,7 @@ def why_skipped(row, only_mode):
 
 def counts(path, only_mode, *prefs):
     """What the dissector found, in the form of weft-replay's report."""
-    packets, truncated = rows(path, COUNTED + NOTED, *prefs)
+    packets, truncated = judged(path, COUNTED + NOTED, *prefs)
     skipped, fec, crc, verdict, messages, raised = (Counter() for _ in range(6))
     frames = flits = lost = 0
     streams = set()
@@ -201,13 +215,17 @@ COMMANDS = ("explicit", "acks", "naks_standard", "naks_selective")
 SENDER = ("weft.drop", "weft.kind", "weft.mode", "weft.spid", "weft.control.type", "weft.flit.cmd",
           "weft.flit.verdict", "weft.flit.fec_status", "weft.flit.fec_bytes", "weft.expert.late",
           "weft.msg.kind")
+# What judged() keeps of a packet.
+EVERY = tuple(dict.fromkeys((*COUNTED, *NOTED, *SENDER, *(
+    "weft.expert." + name for name in ("all_zero", "nak_standard", "nak_selective", "poison", "slot_format", "refused",
+                                       "header_check")))))
 
 
 def senders(path, *prefs):
     """{SPID: Counter} of what each sender's frames are made of; flits and what is counted by
     name, verdicts, commands of intact flits, messages."""
     found = {}
-    for row in rows(path, SENDER, *prefs)[0]:
+    for row in judged(path, SENDER, *prefs)[0]:
         got = found.setdefault(int((row["weft.spid"] or ["0"])[0], 0), Counter())
         if row["weft.drop"]:
             got["refused"] += 1
@@ -305,7 +323,7 @@ def host(capture, path, name):
 def notes(capture, *names):
     """Which of these expert notes are nowhere."""
     fields = ["weft.expert." + name for name in names]
-    got, _ = rows(capture, fields)
+    got, _ = judged(capture, fields)
     for field in fields:
         if not any(row[field] for row in got):
             yield f"{capture}: no note {field}"
