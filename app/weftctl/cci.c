@@ -22,6 +22,7 @@
 #include "weft_attach_rundir.h"
 #include "weft_base.h"
 #include "weft_cci.h"
+#include "weft_cci_component.h"
 #include "weft_cci_payload.h"
 #include "weft_cci_text.h"
 #include "weft_socket.h"
@@ -32,6 +33,7 @@
 #define CCI_HEAD 4
 #define CCI_ROOM (CCI_HOST_HEAD + WEFT_CCI_HDR + WEFT_CCI_MAX_PAYLOAD)
 #define CCI_NO_PID 0xFFF
+#define CCI_FIELDS 1024 /* room for the fields of a command, and for what is wrong with one */
 
 /* Who weftctl is to components that it claims, always the same. */
 static const uint8_t cci_uuid[16] = "weftctl";
@@ -153,7 +155,7 @@ cci_opcode(const char *text)
 	if (!isxdigit((unsigned char)text[0]) || (*end != '\0' && strcasecmp(end, "h") != 0) ||
 		value > UINT16_MAX)
 		cli_usage("cci: expected an opcode in hex, such as 5708, or a name such as "
-			  "get_drt, got \"%s\"",
+			  "get_drt; without one weftctl cci lists them, got \"%s\"",
 			text);
 	return (uint16_t)value;
 }
@@ -169,11 +171,36 @@ cci_hex(const char *text, uint8_t *to)
 		if (n == WEFT_CCI_MAX_PAYLOAD || !isxdigit((unsigned char)text[0]) ||
 			!isxdigit((unsigned char)text[1]) || sscanf(text, "%2x", &byte) != 1)
 			cli_usage("cci: expected a payload of at most %u bytes, two hex digits "
-				  "each, or name=value ..., got \"%s\"",
+				  "each, or fields of a command that is known, got \"%s\"",
 				WEFT_CCI_MAX_PAYLOAD, text);
 		to[n] = (uint8_t)byte;
 	}
 	return n;
+}
+
+/* Fields of the request by their names. */
+static size_t
+cci_fields(const struct weft_cci_command_layout *command, const char *text, uint8_t *to)
+{
+	const struct weft_cci_field *missing;
+	char fields[CCI_FIELDS], why[CCI_FIELDS];
+	int n = -EINVAL;
+
+	weft_cci_print_fields(fields, sizeof(fields), command->req);
+	if (command->req != NULL)
+		n = weft_cci_parse_payload(to, WEFT_CCI_MAX_PAYLOAD, command->req, text);
+	if (n < 0) {
+		weft_cci_explain_payload(why, sizeof(why), command->req, text);
+		cli_usage("cci %04x %s: %s%s%s", command->opcode, command->key, why,
+			fields[0] != '\0' ? "; its fields: " : "", fields);
+	}
+	missing = weft_cci_missing_field(command->req, text);
+	if (missing != NULL)
+		cli_usage(
+			"cci %04x %s: expected %s=, %s, beside \"%s\": left out it would be 0; its "
+			"fields: %s",
+			command->opcode, command->key, missing->name, missing->must, text, fields);
+	return (size_t)n;
 }
 
 /* Hex digits, or fields by their names. */
@@ -181,24 +208,19 @@ static size_t
 cci_payload(uint16_t opcode, const char *text, uint8_t *to)
 {
 	const struct weft_cci_command_layout *command = weft_cci_find_command(opcode);
-	const struct weft_cci_field *missing;
-	int n;
+	char fields[CCI_FIELDS];
 
+	if (text == NULL && command != NULL && command->req != NULL && command->req->min > 0) {
+		weft_cci_print_fields(fields, sizeof(fields), command->req);
+		cli_usage("cci %04x %s: expected its fields, got none: '%s' (those with * must be "
+			  "named, others are 0 if they are not), or '' for a request without any",
+			opcode, command->key, fields);
+	}
 	if (text == NULL)
 		return 0;
-	if (strchr(text, '=') == NULL)
+	if (command == NULL || text[strspn(text, "0123456789abcdefABCDEF")] == '\0')
 		return cci_hex(text, to);
-	n = command == NULL || command->req == NULL
-	            ? -EINVAL
-	            : weft_cci_parse_payload(to, WEFT_CCI_MAX_PAYLOAD, command->req, text);
-	if (n < 0)
-		cli_usage("cci %04x: expected fields of the request as name=value, got \"%s\": %s",
-			opcode, text, strerror(-n));
-	missing = weft_cci_missing_field(command->req, text);
-	if (missing != NULL)
-		cli_usage("cci %04x: expected %s=, %s, beside \"%s\": left out it would be 0",
-			opcode, missing->name, missing->must, text);
-	return (size_t)n;
+	return cci_fields(command, text, to);
 }
 
 static void
@@ -226,15 +248,79 @@ cci_print(const struct cci_peer *p, const char *node, uint16_t opcode)
 		printf("%s\n", is_known ? text : hex);
 }
 
+static bool
+cci_is_served(uint8_t type, uint16_t opcode)
+{
+	return weft_cci_access(type, WEFT_CCI_FM, opcode) != WEFT_CCI_PROHIBITED ||
+	       weft_cci_access(type, WEFT_CCI_HOST, opcode) != WEFT_CCI_PROHIBITED;
+}
+
+/* Commands of this kind of component, all for another. */
+static void
+cci_list(const struct ctl *c, int type)
+{
+	json_t *list = c->opt.is_json ? json_array() : NULL;
+	char fields[CCI_FIELDS];
+
+	if (list == NULL)
+		printf("%-5s%-26s%s\n", "", "COMMAND",
+			"FIELDS (* must be named, others are 0 if they are not)");
+	for (unsigned int i = 0; i < weft_cci_n_commands; i++) {
+		const struct weft_cci_command_layout *command = &weft_cci_commands[i];
+
+		if ((type == WEFT_CCI_TYPE_SWITCH || type == WEFT_CCI_TYPE_GFD) &&
+			!cci_is_served((uint8_t)type, command->opcode))
+			continue;
+		weft_cci_print_fields(fields, sizeof(fields), command->req);
+		if (list != NULL)
+			json_array_append_new(
+				list, json_pack("{s:i, s:s, s:s, s:s}", "opcode",
+					      (int)command->opcode, "key", command->key, "name",
+					      command->name, "fields", fields));
+		else
+			printf("%04X %-*s%s\n", command->opcode, fields[0] != '\0' ? 26 : 0,
+				command->key, fields);
+	}
+	if (list != NULL)
+		ctl_print_json(c, list);
+}
+
+static int
+cci_show_commands(struct ctl *c)
+{
+	struct weft_cci_identify_rsp id;
+	struct cci_peer p = { .c = c };
+	int type = -1;
+
+	if (c->opt.cci_claim != 0 || c->opt.host != NULL)
+		cli_usage("cci: expected an opcode beside --%s; without options the commands are "
+			  "listed",
+			c->opt.host != NULL ? "host" : "claim");
+	if (c->operand[0] != NULL) {
+		cci_connect(&p, c->operand[0]);
+		cci_ask(&p, WEFT_CCI_IDENTIFY, NULL, 0);
+		if (p.rc == WEFT_CCI_SUCCESS &&
+			weft_cci_get_identify_rsp(&id, p.payload, p.len) == 0)
+			type = id.comp;
+		close(p.fd);
+	}
+	cci_list(c, type);
+	return EXIT_SUCCESS;
+}
+
 int
 cci_run(struct ctl *c)
 {
-	const uint16_t opcode = cci_opcode(c->operand[1]);
 	struct cci_peer p = { .c = c };
 	uint8_t payload[WEFT_CCI_MAX_PAYLOAD];
-	const size_t len = cci_payload(opcode, c->operand[2], payload);
 	uint64_t host = 0;
+	uint16_t opcode;
+	size_t len;
 
+	if (c->operand[0] == NULL || c->operand[1] == NULL)
+		return cci_show_commands(c);
+	opcode = cci_opcode(c->operand[1]);
+	len = cci_payload(opcode, c->operand[2], payload);
 	if (c->opt.host != NULL && !words_number(c->opt.host, 1, 0xFFE, &host))
 		cli_usage("--host: expected a PID of 1 to 0xffe, got \"%s\"", c->opt.host);
 	p.host = (uint16_t)host;

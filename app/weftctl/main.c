@@ -78,8 +78,9 @@ const struct ctl_verb ctl_verbs[] = {
 	{ "fm", "undrain", "NODE", "no longer", CTL_PLAN | CTL_JSON, .run = fm_undrain },
 	{ "fm", "mem", "OP [NAME]", "memory of hosts: create, grow, share, release",
 		CTL_PLAN | CTL_FM_MEM | CTL_JSON, .run = fm_mem },
-	{ "cci", "", "NODE OPCODE [PAYLOAD]", "send a CCI request to a switch or GFD",
-		CTL_CCI | CTL_JSON, .run = cci_run },
+	{ "cci", "", "[NODE] [OPCODE] [PAYLOAD]",
+		"send a CCI request to a switch or GFD; or list those", CTL_CCI | CTL_JSON,
+		.run = cci_run },
 };
 
 const unsigned int ctl_n_verbs = WEFT_ARRAY_SIZE(ctl_verbs);

@@ -44,6 +44,20 @@ int weft_cci_parse_payload(
 const struct weft_cci_field *weft_cci_missing_field(
 	const struct weft_cci_layout *layout, const char *text);
 
+/**
+ * Fields of @p layout for people, "drt=N start=N* entry=[N,...]": those with * must be named,
+ * others are 0 if they are not. What counts a list is left out.
+ */
+void weft_cci_print_fields(char *text, size_t room, const struct weft_cci_layout *layout);
+
+/**
+ * Why weft_cci_parse_payload() refuses @p text, in @p why: its first field that is wrong, what it
+ * may be and what it is.
+ * @param layout  NULL: the command takes no fields
+ */
+void weft_cci_explain_payload(
+	char *why, size_t room, const struct weft_cci_layout *layout, const char *text);
+
 WEFT_END_DECLS
 
 #endif /* WEFT_CCI_TEXT_H */

@@ -25,10 +25,17 @@ misused '--hosts: expected each host once, got "h0,h1,h0"' "$app/weftctl" fm mem
 misused '--hosts: expected one list of names, got "h0" and "h1"' "$app/weftctl" fm mem share m --hosts h0 --hosts h1
 misused 'fm history: it takes no --node' "$app/weftctl" fm history --node h0
 misused 'fm show: it takes no --socket' "$app/weftctl" fm show fabric --socket h0.sock
-misused 'cci 5102: expected op=, 0 (assert PERST), 1' "$app/weftctl" cci s0 port_control 'port=1'
-misused 'cci 5102: expected fields of the request' "$app/weftctl" cci s0 5102 'stop=1 port=1'
-misused 'cci 5102: expected port=, the number of a port, beside "op=2"' "$app/weftctl" cci s0 port_control 'op=2'
-misused 'cci 5704: expected op=, 0 (assign) or 1 (clear)' "$app/weftctl" cci s0 configure_pid_assignment 'entry=[1:2:0]'
+misused 'cci 5102 port_control: expected op=, 0 (assert PERST), 1' "$app/weftctl" cci s0 port_control 'port=1'
+misused 'there is no field "stop"; its fields: port=N* op=N*' "$app/weftctl" cci s0 5102 'stop=1 port=1'
+misused 'there is no field "prot", the nearest is port; its fields' "$app/weftctl" cci s0 5102 'prot=1'
+misused 'cci 5102 port_control: op: expected a number of 0 to 0xff, got "256"' "$app/weftctl" cci s0 5102 'port=1 op=256'
+misused "cci 5709 set_drt: expected its fields, got none: 'drt=N start=N* entry=[N,...]'" "$app/weftctl" cci s0 set_drt
+misused 'expected an opcode beside --claim' "$app/weftctl" cci s0 --claim 0xF00
+"$app/weftctl" cci >"$work/out" || die "commands are not listed"
+grep -q '^5709 set_drt  *drt=N start=N\* entry=\[N,\.\.\.\]$' "$work/out" || die "set_drt is not listed: $(cat "$work/out")"
+refuses 'cci x: ' "$app/weftctl" cci x
+misused 'cci 5102 port_control: expected port=, the number of a port, beside "op=2"' "$app/weftctl" cci s0 port_control 'op=2'
+misused 'cci 5704 configure_pid_assignment: expected op=, 0 (assign) or 1 (clear)' "$app/weftctl" cci s0 configure_pid_assignment 'entry=[1:2:0]'
 refuses 's0' "$app/weftctl" cci s0 port_control 'port=1 op=1'
 misused 'fm mem: expected create, grow, share or release, got "shrink"' "$app/weftctl" fm mem shrink m
 

@@ -127,6 +127,9 @@ ctl s0 get_drt 'n=1 start=512' | grep -q 'entry=\[\(257\|513\)\]' || die "DRT: $
 ctl s0 0001 | grep -q 'maxmsg=10 comp=0' || die "a switch is no switch"
 ctl g0 identify | grep -q 'comp=4' || die "a GFD is no GFD"
 ctl s0 5100 --json | json /dev/stdin 'o["code"]' | grep -q Success || die "JSON"
+ctl s0 | grep -q '^5709 set_drt ' || die "the commands of a switch are not listed"
+ctl g0 --json | json /dev/stdin '{"get_gdt"} - {c["key"] for c in o} or "set_drt" in {c["key"] for c in o}' |
+	grep -q False || die "the commands of a GFD are not listed: $(ctl g0)"
 ctl s0 5101 'ports=[0,1]' | grep -q 'block=\[0:4:' || die "ports"
 ctl s0 5100 --claim 0xF00 && die "read-only is claimed"
 ctl h0 0001 && die "a host has no CCI"

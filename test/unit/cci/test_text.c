@@ -122,6 +122,91 @@ WEFT_TEST(each_operation_and_what_it_is_of_must_be_named)
 	}
 }
 
+static void
+expect_why(uint16_t opcode, const char *text, const char *want)
+{
+	char why[300];
+
+	assert_true(parse(opcode, text) < 0);
+	weft_cci_explain_payload(why, sizeof(why), weft_cci_find_command(opcode)->req, text);
+	assert_string_equal(why, want);
+	/* What does not fit is cut. */
+	weft_cci_explain_payload(why, 5, weft_cci_find_command(opcode)->req, text);
+	assert_int_equal(strlen(why), 4);
+}
+
+WEFT_TEST(why_a_text_is_refused_is_told)
+{
+	char long_list[2000] = "ports=[";
+
+	expect_why(
+		0x5709, "start=1 entri=[1]", "there is no field \"entri\", the nearest is entry");
+	expect_why(0x5709, "zzzz=1", "there is no field \"zzzz\"");
+	expect_why(0x5709, "drt=256", "drt: expected a number of 0 to 0xff, got \"256\"");
+	expect_why(0x5709, "drt=", "drt: expected a number of 0 to 0xff, got \"\"");
+	expect_why(0x5709, "drt", "expected name=value, got \"drt\"");
+	expect_why(0x5709, "=1", "expected name=value, got \"=1\"");
+	expect_why(0x5709, "drt=1  drt=1", "drt: it stands there twice");
+	expect_why(0x5709, "n=1 entry=[1,2]",
+		"n: it is not the number of elements of entry=; left out, it is that");
+	expect_why(0x5709, "entry=[1,2",
+		"entry: expected a list in brackets, entry=[N,...], got \"[1,2\"");
+	expect_why(0x5709, "entry=[1,,2]",
+		"entry: element 2: expected a number of 0 to 0xffff, got \"\"");
+	expect_why(0x490D, "rows=[1:2,1:4294967296]",
+		"rows: element 2: vec: expected a number of 0 to 0xffffffff, got \"4294967296\"");
+	expect_why(0x490D, "rows=[1]", "rows: element 1: expected 2 values with a colon between");
+	expect_why(
+		0x490D, "rows=[1:2:3]", "rows: element 1: expected 2 values with a colon between");
+	expect_why(0x4909, "tag=00", "tag: expected 32 hex digits, got 2 characters, \"00\"");
+	expect_why(0x5300, "msg=abc",
+		"msg: expected at most 1020 bytes, two hex digits each, got \"abc\"");
+	for (unsigned int i = 0; i < 256; i++)
+		strcat(long_list, i < 255 ? "1," : "1]");
+	expect_why(0x5101, long_list, "ports: it has 256 elements, and at most 255 fit");
+	expect_why(0x0001, "a=1", "the command takes no fields");
+}
+
+/* Whatever is refused has a reason, whatever command it is of. */
+WEFT_TEST(reasons_for_what_was_damaged_are_never_empty)
+{
+	struct weft_rand r;
+	char text[WEFT_CCI_TEXT_MAX], why[300];
+	uint8_t b[WEFT_CCI_MAX_PAYLOAD];
+	struct cci_drawn d;
+
+	weft_test_seed(&r, "damaged text");
+	for (unsigned int turn = 0; turn < 3000; turn++) {
+		const struct weft_cci_layout *l = weft_cci_commands[turn % weft_cci_n_commands].req;
+		int len;
+
+		if (l == NULL)
+			continue;
+		cci_draw(&r, &d, l);
+		len = l->put(b, sizeof(b), d.p);
+		assert_int_equal(weft_cci_print_payload(text, sizeof(text), l, b, (size_t)len), 0);
+		text[weft_rand_below(&r, strlen(text))] = "=[],: x0"[weft_rand_below(&r, 8)];
+		if (weft_cci_parse_payload(b, sizeof(b), l, text) >= 0)
+			continue;
+		weft_cci_explain_payload(why, sizeof(why), l, text);
+		assert_true(strlen(why) > 10);
+	}
+}
+
+WEFT_TEST(fields_are_listed)
+{
+	char text[200];
+
+	weft_cci_print_fields(text, sizeof(text), weft_cci_find_command(0x5709)->req);
+	assert_string_equal(text, "drt=N start=N* entry=[N,...]");
+	weft_cci_print_fields(text, sizeof(text), weft_cci_find_command(0x490D)->req);
+	assert_string_equal(text, "rows=[rpid:vec,...]");
+	weft_cci_print_fields(text, sizeof(text), NULL);
+	assert_string_equal(text, "");
+	weft_cci_print_fields(text, 4, weft_cci_find_command(0x5709)->req);
+	assert_string_equal(text, "drt");
+}
+
 WEFT_TEST(values_that_cannot_be_are_refused)
 {
 	assert_int_equal(parse(0x5709, ""), 6);
