@@ -7,6 +7,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <linux/capability.h>
 #include <stdio.h>
@@ -19,6 +20,9 @@
 #include "weft_secret.h"
 
 #define DOCTOR_PAGE_KB 2048 /* of the hugepages that are asked for */
+#define DOCTOR_NEW_KEY                                                                             \
+	"copy it from a server that has it, or for the first: (umask 077; openssl rand -hex 32 "   \
+	"> %.300s)"
 #define DOCTOR_LOCKED (64u << 20) /* bytes of rings and keys */
 
 static enum doctor_answer
@@ -414,6 +418,31 @@ doctor_quote(const char *path, char *word, size_t len)
 	return word;
 }
 
+/* What it holds, as weftd reads it. */
+static enum doctor_answer
+doctor_judge_key(struct doctor_look *l, const char *word)
+{
+	const char *path = l->s->name;
+	const int fd = openat(l->d->root, path + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	char why[128];
+	int rc;
+
+	/* Root's, for a weftd of root: whoever else looks need not read it. */
+	if (fd < 0 && errno == EACCES)
+		return DOCTOR_AS_WANTED;
+	if (fd < 0)
+		return doctor_cannot(l, -errno);
+	rc = weft_psk_judge(fd, why, sizeof(why));
+	close(fd);
+	if (rc == 0)
+		return DOCTOR_AS_WANTED;
+	if (rc != -EINVAL)
+		return doctor_cannot(l, rc);
+	snprintf(l->found, sizeof(l->found), "%.370s: %s", path, why);
+	snprintf(l->want, sizeof(l->want), DOCTOR_NEW_KEY, word);
+	return DOCTOR_OTHERWISE;
+}
+
 enum doctor_answer
 doctor_look_key(struct doctor_look *l)
 {
@@ -438,16 +467,23 @@ doctor_look_key(struct doctor_look *l)
 			rc != 0               ? "not there"
 			: S_ISREG(st.st_mode) ? "too short for 64 hex digits"
 					      : "no plain file");
-		snprintf(l->want, sizeof(l->want),
-			"copy it from a server that has it, or for the first: (umask 077; openssl "
-			"rand -hex 32 > %.300s)",
-			word);
+		snprintf(l->want, sizeof(l->want), DOCTOR_NEW_KEY, word);
 		return DOCTOR_OTHERWISE;
 	}
 	snprintf(l->found, sizeof(l->found), "%.400s: mode %04o", path,
 		(unsigned int)st.st_mode & 07777);
 	snprintf(l->want, sizeof(l->want), "sudo chmod 0600 %.400s", word);
-	return (st.st_mode & 077) == 0 ? DOCTOR_AS_WANTED : DOCTOR_OTHERWISE;
+	if ((st.st_mode & 077) != 0)
+		return DOCTOR_OTHERWISE;
+	/* Of a copy of a machine the owner is who copied. */
+	if (!l->d->is_copy && st.st_uid != geteuid() && st.st_uid != 0) {
+		snprintf(l->found, sizeof(l->found), "%.400s: of user %u, not of %u", path,
+			(unsigned int)st.st_uid, (unsigned int)geteuid());
+		snprintf(l->want, sizeof(l->want), "sudo chown %u %.400s", (unsigned int)geteuid(),
+			word);
+		return DOCTOR_OTHERWISE;
+	}
+	return doctor_judge_key(l, word);
 }
 
 /* As weft_attach_rundir() judges it. */

@@ -30,27 +30,41 @@ psk_digit(char c)
 	return c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-bool
-psk_decode(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN])
+/* @return NULL, or what stands there in place of 64 hex digits, in which line; never a key */
+static const char *
+psk_scan(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN], unsigned int *line)
 {
 	size_t digits = 0, end = 0;
 	bool in_comment = false;
 
+	*line = 1;
 	for (size_t i = 0; i < len; i++) {
 		const char c = text[i];
 		const int digit = psk_digit(c);
 
 		in_comment = c != '\n' && (in_comment || c == '#');
+		*line += c == '\n';
 		if (in_comment || c == '\n' || c == ' ' || c == '\t' || c == '\r')
 			continue;
-		/* In one piece. */
-		if (digit < 0 || digits == 2 * WEFT_PSK_LEN || (digits != 0 && end != i))
-			return false;
+		if (digit < 0)
+			return "a character that is none";
+		if (digits == 2 * WEFT_PSK_LEN)
+			return "more than that";
+		if (digits != 0 && end != i)
+			return "digits apart from those before";
 		key[digits / 2] = (uint8_t)(key[digits / 2] << 4 | digit);
 		digits++;
 		end = i + 1;
 	}
-	return digits == 2 * WEFT_PSK_LEN;
+	return digits == 2 * WEFT_PSK_LEN ? NULL : digits == 0 ? "none" : "fewer, and the end";
+}
+
+bool
+psk_decode(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN])
+{
+	unsigned int line;
+
+	return psk_scan(text, len, key, &line) == NULL;
 }
 
 /* The file if it is one to be trusted, or -1 with a line. */
@@ -102,33 +116,63 @@ psk_read_all(int fd, char *text)
 	return (ssize_t)have;
 }
 
-struct weft_psk *
-weft_psk_load(const char *path, char *err, size_t err_len)
+/* Of an open file. NULL with errno, and why. */
+static struct weft_psk *
+psk_read_key(int fd, char *why, size_t why_len)
 {
-	int fd = psk_open_file(path, err, err_len), e;
-	struct weft_psk *psk;
-	ssize_t len;
+	struct weft_psk *psk = weft_secret_alloc(sizeof(*psk));
+	const ssize_t len = psk == NULL ? -1 : psk_read_all(fd, psk->text);
+	const char *got = NULL;
+	const int e = errno;
+	unsigned int line;
 
-	if (fd < 0)
-		return NULL;
-	psk = weft_secret_alloc(sizeof(*psk));
-	len = psk == NULL ? -1 : psk_read_all(fd, psk->text);
-	e = errno;
-	close(fd);
-	if (len >= 0 && len < FILE_MAX && psk_decode(psk->text, (size_t)len, psk->key)) {
+	if (psk == NULL)
+		snprintf(why, why_len, "no memory could be locked for it: %s", strerror(e));
+	else if (len < 0)
+		snprintf(why, why_len, "%s", strerror(e));
+	else if (len == FILE_MAX)
+		snprintf(why, why_len, "expected 64 hex digits, once, got %u bytes or more",
+			FILE_MAX);
+	else if ((got = psk_scan(psk->text, (size_t)len, psk->key, &line)) != NULL)
+		snprintf(
+			why, why_len, "expected 64 hex digits, once, got %s in line %u", got, line);
+	else {
 		explicit_bzero(psk->text, sizeof(psk->text));
 		return psk;
 	}
-	if (psk == NULL)
-		snprintf(err, err_len, "key file %s: no memory could be locked for it: %s", path,
-			strerror(e));
-	else if (len < 0)
-		snprintf(err, err_len, "key file %s: %s", path, strerror(e));
-	else
-		snprintf(err, err_len, "key file %s: expected 64 hex digits, once", path);
 	weft_psk_free(psk);
 	errno = len >= 0 ? EINVAL : e;
 	return NULL;
+}
+
+struct weft_psk *
+weft_psk_load(const char *path, char *err, size_t err_len)
+{
+	const int fd = psk_open_file(path, err, err_len);
+	struct weft_psk *psk;
+	char why[128];
+	int e;
+
+	if (fd < 0)
+		return NULL;
+	psk = psk_read_key(fd, why, sizeof(why));
+	e = errno;
+	close(fd);
+	if (psk == NULL)
+		snprintf(err, err_len, "key file %s: %s", path, why);
+	errno = e;
+	return psk;
+}
+
+int
+weft_psk_judge(int fd, char *why, size_t why_len)
+{
+	struct weft_psk *psk = psk_read_key(fd, why, why_len);
+
+	if (psk == NULL)
+		return -errno;
+	weft_psk_free(psk);
+	return 0;
 }
 
 struct weft_psk *

@@ -57,6 +57,15 @@ struct weft_psk;
 struct weft_psk *weft_psk_load(const char *path, char *err, size_t err_len);
 
 /**
+ * Judge what an open file holds as weft_psk_load() does, without keeping it. Kind, owner and mode
+ * are the caller's concern.
+ *
+ * @param why  receives what was expected, if it is not that; never a key
+ * @return 0; -EINVAL: content; or the error of reading or of locking memory
+ */
+int weft_psk_judge(int fd, char *why, size_t why_len);
+
+/**
  * The key of these bytes, for who has no file, as a simulator has none; the caller wipes them.
  *
  * @return the key; NULL with errno: the error of locking memory

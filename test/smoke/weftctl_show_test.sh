@@ -93,6 +93,17 @@ echo tsc >m/sys/devices/system/clocksource/clocksource0/current_clocksource
 ctl doctor --root m --topology <(cat doctor.yaml) >out || die "doctor of a pipe: $(cat out)"
 mkfifo silent
 misused 'silent: expected a file, got a FIFO to which nobody wrote' "$app/weftctl" doctor --topology silent
+# A key of somebody else is none for weftd, and of this machine itself the owner counts.
+if [ "$(id -u)" -eq 0 ]; then
+	printf '%064d\n' 7 >alien.key
+	chmod 0600 alien.key
+	printf 'ide: {mode: skid, key_file: %s/alien.key}\n' "$work" | cat doctor.yaml - >alien.yaml
+	ctl doctor --topology alien.yaml --node s0 >out || true
+	grep -q 'good .*alien.key: mode 0600' out || die "doctor of a good key: $(cat out)"
+	chown 12345 alien.key
+	ctl doctor --topology alien.yaml --node s0 >out || true
+	grep -q "stops .*alien.key: of user 12345, not of 0" out || die "doctor of the key of another: $(cat out)"
+fi
 misused 'nonesuch.yaml: cannot open: No such file' "$app/weftctl" doctor --topology nonesuch.yaml
 misused 'lab9' "$app/weftctl" doctor --root m --topology doctor.yaml --node lab9
 misused '--node: expected --topology' "$app/weftctl" doctor --node h0

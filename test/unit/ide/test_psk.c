@@ -95,18 +95,20 @@ WEFT_TEST(wrong_content_is_refused)
 		refused(path, EINVAL, "expected 64 hex digits");
 	}
 	put(DIGITS "0", 0600);
-	refused(path, EINVAL, "expected 64 hex digits");
+	refused(path, EINVAL, "expected 64 hex digits, once, got more than that in line 1");
 	put(DIGITS "\n" DIGITS, 0600);
-	refused(path, EINVAL, "expected 64 hex digits");
+	refused(path, EINVAL, "expected 64 hex digits, once, got more than that in line 2");
 	put("# " DIGITS, 0600);
-	refused(path, EINVAL, "expected 64 hex digits");
+	refused(path, EINVAL, "expected 64 hex digits, once, got none in line 1");
 	put("0x" DIGITS, 0600);
-	refused(path, EINVAL, "expected 64 hex digits");
+	refused(path, EINVAL,
+		"expected 64 hex digits, once, got a character that is none in line 1");
 	put("00112233445566778899aabbccddeeff FFEEDDCCBBAA99887766554433221100", 0600);
-	refused(path, EINVAL, "expected 64 hex digits");
+	refused(path, EINVAL,
+		"expected 64 hex digits, once, got digits apart from those before in line 1");
 	put("", 0600);
 	assert_int_equal(truncate(path, 1 << 20), 0);
-	refused(path, EINVAL, "expected 64 hex digits");
+	refused(path, EINVAL, "expected 64 hex digits, once, got 2048 bytes or more");
 }
 
 WEFT_TEST(bytes_make_the_same_key)

@@ -152,6 +152,10 @@ static const struct fault {
 	{ "key", { "etc/weft/lab.key", NULL }, DOCTOR_STOPS, "not there", "openssl rand" },
 	{ "key", { "etc/weft/lab.key", "> other.key" }, DOCTOR_STOPS, "a symbolic link",
 		"let key_file name the file that /etc/weft/lab.key leads to" },
+	{ "key", { "etc/weft/lab.key", KEY "\n" KEY }, DOCTOR_STOPS,
+		"expected 64 hex digits, once, got more than that in line 2", "openssl rand" },
+	{ "key", { "etc/weft/lab.key", "0x" KEY }, DOCTOR_STOPS,
+		"got a character that is none in line 1", "openssl rand" },
 	{ "key", { "etc/weft/lab.key", "00" }, DOCTOR_STOPS, "too short for 64 hex digits",
 		"openssl rand" },
 	{ "run-folder", { "run/user/7/weft", "mode 0777" }, DOCTOR_STOPS, "mode 0777",
@@ -220,6 +224,8 @@ put(const struct file *f)
 		assert_int_equal(symlinkat(f->holds + 2, root_fd, f->path), 0);
 	else
 		write_bytes(f->path, f->holds, strlen(f->holds));
+	if (strstr(f->path, ".key") != NULL && f->holds[0] != '>')
+		assert_int_equal(fchmodat(root_fd, f->path, 0600, 0), 0);
 }
 
 static int
