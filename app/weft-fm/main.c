@@ -29,17 +29,31 @@
 #define MAIN_MS UINT64_C(1000000)
 #define MAIN_CONNECT_NS (200 * MAIN_MS)
 
+#define MAIN_IN_MEMORY "sqlite::memory:" /* as SQLite calls it */
 #define MAIN_LEASE 1u /* tag of the option */
 
 struct main_options {
 	const char *topology;
-	const char *store;
+	const char *store; /* NULL: in memory */
 	const char *json;
 	const char *via;
-	bool once;
+	bool once, has_store;
 	double timeout_s;
 	uint32_t poll_ms, drain_ms, lease_s;
 };
+
+/* Which of two stores was meant nobody knows; one in memory is that of a manager without any. */
+static void
+main_read_store(const char *option, char *text, void *to)
+{
+	struct main_options *o = to;
+
+	if (o->has_store)
+		cli_usage("%s: expected one store, got \"%s\" and \"%s\"", option,
+			o->store != NULL ? o->store : MAIN_IN_MEMORY, text);
+	o->has_store = true;
+	o->store = strcmp(text, MAIN_IN_MEMORY) != 0 ? text : NULL;
+}
 
 #define CLI_INTO struct main_options
 static const struct cli_option options[] = {
@@ -51,7 +65,7 @@ static const struct cli_option options[] = {
 		"operators "
 		"and the log of changes are kept; without it they end with the program. With etcd, "
 		"two managers take turns",
-		CLI_TEXT(store) },
+		CLI_OWN(main_read_store) },
 	{ "via", "HOST", NULL,
 		"reach components that have no socket in the run folder through the fabric, from "
 		"the port of this host",
@@ -183,34 +197,16 @@ main_find_via(struct manager *m, const struct main_options *o)
 			"--via %s: expected a host with manager: true in %s", o->via, o->topology);
 }
 
-static void
-main_begin(struct manager *m, const struct main_options *o)
-{
-	struct store_cfg cfg = {
-		.url = o->store, .lease_s = o->lease_s, .say = main_say, .say_arg = m
-	};
-	struct weft_topo_error err;
-
-	if (weft_topo_load(&m->topo, o->topology, &err) != 0)
-		cli_fail("%s", err.text);
-	main_find_via(m, o);
-	cfg.at = o->via;
-	cfg.pid = m->via >= 0 ? m->topo->node[m->via].pid : 0;
-	intent_init(&m->intent, m->topo);
-	m->is_quiet = json_is_output(o->json);
-	m->store = store_open(&cfg);
-}
-
 /*
- * @is_first: a manager of a store of its own has its run folder alone, or does not begin; later,
- * the fabric is kept whether operators can say anything or not.
+ * @m: NULL before there is a store. @is_first: a manager of a store of its own has its run folder
+ * alone, or does not begin; later, the fabric is kept whether operators can say anything or not.
  */
 static void
 main_listen(const struct manager *m, const char *folder, bool is_first)
 {
 	static bool is_said;
-	const bool is_shared = store_is_shared(m->store);
-	const int rc = operate_listen(folder, is_shared);
+	const bool is_shared = m != NULL && store_is_shared(m->store);
+	const int rc = operate_is_open() ? 0 : operate_listen(folder, is_shared);
 	const bool is_fatal = is_first && !(is_shared && rc == -EADDRINUSE);
 	char text[160] = "another weft-fm serves it: expected one manager a run folder";
 
@@ -225,6 +221,40 @@ main_listen(const struct manager *m, const char *folder, bool is_first)
 	cli_warn("%s/" MANAGER_SOCKET ": %s: operators cannot reach this one as long as that is so",
 		folder, text);
 	is_said = true;
+}
+
+/*
+ * A manager that cannot serve its run folder makes no store. One that is there says better itself
+ * who has it.
+ */
+static void
+main_take_socket(const struct main_options *o, const char *folder)
+{
+	const char *path =
+		o->store != NULL && strncmp(o->store, "sqlite:", 7) == 0 ? o->store + 7 : NULL;
+
+	if ((o->store == NULL || path != NULL) && operate_listen(folder, false) != 0 &&
+		(path == NULL || access(path, F_OK) != 0))
+		main_listen(NULL, folder, true);
+}
+
+static void
+main_begin(struct manager *m, const struct main_options *o, const char *folder)
+{
+	struct store_cfg cfg = {
+		.url = o->store, .lease_s = o->lease_s, .say = main_say, .say_arg = m
+	};
+	struct weft_topo_error err;
+
+	if (weft_topo_load(&m->topo, o->topology, &err) != 0)
+		cli_fail("%s", err.text);
+	main_find_via(m, o);
+	cfg.at = o->via;
+	cfg.pid = m->via >= 0 ? m->topo->node[m->via].pid : 0;
+	intent_init(&m->intent, m->topo);
+	m->is_quiet = json_is_output(o->json);
+	main_take_socket(o, folder);
+	m->store = store_open(&cfg);
 }
 
 /* With what the store says; the fabric is looked at from the beginning. */
@@ -332,11 +362,15 @@ main_say_foreign(const struct manager *m, const struct main_options *o)
 static void
 main_say_missing(const struct manager *m, const struct main_options *o)
 {
-	char text[512] = "";
+	char text[512] = "", when[48];
 
 	if (m->fm != NULL)
 		report_missing(m, text, sizeof(text));
-	cli_warn("the fabric is not as it is to be after %g s: %s", o->timeout_s,
+	if (m->was_stopped)
+		snprintf(when, sizeof(when), ": a signal ended it");
+	else
+		snprintf(when, sizeof(when), " after %g s", o->timeout_s);
+	cli_warn("the fabric is not as it is to be%s: %s", when,
 		m->fm == NULL     ? "another manager leads, or the store is away"
 		: text[0] == '\0' ? "commands are under way, or are refused"
 				  : text);
@@ -369,7 +403,8 @@ main_loop(struct manager *m, const struct main_options *o, const char *folder, i
 				0 &&
 			errno != EINTR)
 			cli_fail("poll: %s", strerror(errno));
-		if ((fd[0].revents & POLLIN) != 0)
+		m->was_stopped = (fd[0].revents & POLLIN) != 0;
+		if (m->was_stopped)
 			break;
 	}
 	free(fd);
@@ -451,7 +486,8 @@ main(int argc, char **argv)
 		cli_fail("run folder %s: %s", folder, weft_attach_rundir_error(rc));
 	signals = main_signals();
 	operate_init();
-	main_begin(&m, &o);
+	atexit(operate_unlisten);
+	main_begin(&m, &o, folder);
 	is_done = main_loop(&m, &o, folder, signals);
 	if (o.json != NULL)
 		main_report(&m, o.json);

@@ -226,6 +226,7 @@ struct manager {
 	struct paths *paths; /* these two while it leads */
 	struct weft_fm *fm;
 	int via; /* node of the host whose port is the manager's; -1: none */
+	bool was_stopped; /* by a signal */
 	bool is_quiet;
 	uint64_t n_events; /* so far; the last are kept */
 	struct manager_event event[MANAGER_EVENTS];

@@ -77,18 +77,25 @@ report_missing(const struct manager *m, char *text, size_t len)
 		snprintf(text + used, len - used, " and %u more", n - REPORT_MISSING);
 }
 
+/* With what is another manager's nothing is as this one wants it. */
 json_t *
 report_fabric(const struct manager *m)
 {
-	json_t *lost = json_array();
+	json_t *lost = json_array(), *foreign = json_array();
 
-	for (uint32_t i = 0; i < m->intent.n_paths; i++)
+	for (uint32_t i = 0; i < m->intent.n_paths; i++) {
+		const char *name = intent_name(&m->intent, i);
+
 		if (!report_is_ready(m, i))
-			json_array_append_new(lost, json_string(intent_name(&m->intent, i)));
-	return json_pack("{s:s, s:b, s:i, s:i, s:i, s:o}", "fabric", m->topo->fabric, "converged",
-		weft_fm_is_converged(m->fm), "components", (int)m->intent.n_paths, "ready",
+			json_array_append_new(lost, json_string(name));
+		if (report_is_foreign(m, i))
+			json_array_append_new(foreign, json_string(name));
+	}
+	return json_pack("{s:s, s:b, s:i, s:i, s:i, s:o, s:o}", "fabric", m->topo->fabric,
+		"converged", weft_fm_is_converged(m->fm) && json_array_size(foreign) == 0,
+		"components", (int)m->intent.n_paths, "ready",
 		(int)(m->intent.n_paths - json_array_size(lost)), "hosts", m->topo->n_hosts, "lost",
-		lost);
+		lost, "foreign", foreign);
 }
 
 static json_t *

@@ -26,7 +26,7 @@
 
 static const struct table_column fm_fabric[] = {
 	{ "FABRIC", "fabric", TABLE_TEXT },
-	{ "CONVERGED", "converged", TABLE_TEXT },
+	{ "CONVERGED", "converged_text", TABLE_TEXT },
 	{ "COMPONENTS", "components", TABLE_NUMBER },
 	{ "READY", "ready", TABLE_NUMBER },
 	{ "HOSTS", "hosts", TABLE_NUMBER },
@@ -278,6 +278,24 @@ fm_join_lists(json_t *row)
 	json_object_set_new(row, "extents_text", extents);
 }
 
+/* In words: whether it converged, why not, and what of it is lost. */
+static void
+fm_say_fabric(json_t *row)
+{
+	const json_t *lost = json_object_get(row, "lost");
+	const size_t foreign = json_array_size(json_object_get(row, "foreign"));
+	json_t *text = json_string(json_is_true(json_object_get(row, "converged")) ? "yes" : "no");
+
+	if (foreign != 0) {
+		json_decref(text);
+		text = json_sprintf("no: %d of %d have another manager", (int)foreign,
+			(int)json_integer_value(json_object_get(row, "components")));
+	}
+	json_object_set_new(row, "converged_text", text);
+	json_object_set_new(
+		row, "lost_text", json_array_size(lost) != 0 ? fm_join(lost) : json_null());
+}
+
 /* A result as JSON, or as a table: an object is a row. */
 static int
 fm_print(const struct ctl *c, const struct table_column *column, unsigned int n, json_t *result)
@@ -294,12 +312,8 @@ fm_print(const struct ctl *c, const struct table_column *column, unsigned int n,
 	}
 	for (size_t i = 0; column == fm_memory && i < json_array_size(result); i++)
 		fm_join_lists(json_array_get(result, i));
-	for (size_t i = 0; column == fm_fabric && i < json_array_size(result); i++) {
-		json_t *row = json_array_get(result, i), *lost = json_object_get(row, "lost");
-
-		json_object_set_new(
-			row, "lost_text", json_array_size(lost) != 0 ? fm_join(lost) : json_null());
-	}
+	for (size_t i = 0; column == fm_fabric && i < json_array_size(result); i++)
+		fm_say_fabric(json_array_get(result, i));
 	if (json_array_size(result) != 0)
 		table_print(column, n, result);
 	json_decref(result);

@@ -56,6 +56,7 @@ misused 'expected --topology' "$app/weft-fm"
 misused 'expected sqlite:PATH' "$app/weft-fm" --topology lab.yaml --store nonesuch:x
 misused '--lease: expected a store of etcd beside it, got none' "$app/weft-fm" --topology lab.yaml --lease 5
 misused '--lease: expected a store of etcd beside it, got sqlite:fm.db' "${fm[@]}" --lease 2
+misused '--store: expected one store, got "sqlite:fm.db" and "sqlite:b.db"' "${fm[@]}" --store sqlite:b.db
 misused 'expected sqlite:PATH, got' "$app/weft-fm" --topology lab.yaml --store sqlite:
 echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
@@ -102,12 +103,17 @@ timeout 30 "${fm[@]}" --once >again.log 2>&1 || die "--once again"
 grep -q "^foreign s0: .*left alone: give that one's --store" other.log || die "foreign components are not said to be"
 grep -q '^converged fabric: 0 nodes, 0 links, without 6 of 6 components, which are foreign' other.log || die "0 nodes, and not why"
 # Where JSON takes standard output as well, and before the time is over.
-"$app/weft-fm" --topology lab.yaml --once --timeout 60 --json - >other.json 2>other.err &
+"$app/weft-fm" --topology lab.yaml --store sqlite::memory: --once --timeout 60 --json - >other.json 2>other.err &
 manager=$!
 pids+=("$manager")
 wait_for 20 grep -q "^weft-fm: 6 of 6 components belong to another manager, as each weft-fm without --store is" other.err
+[ "$(timeout 20 "$app/weftctl" fm show fabric --json | json /dev/stdin 'o["converged"], len(o["lost"]), len(o["foreign"])')" = \
+	"(False, 6, 6)" ] || die "converged without any component of its own"
+timeout 20 "$app/weftctl" fm show fabric | grep -q '^managed  *no: 6 of 6 have another manager' || die "weftctl fm show fabric says no reason"
 kill -TERM "$manager"
 wait "$manager" && die "another manager took it"
+grep -q 'as it is to be: a signal ended it: s0 is foreign' other.err || die "not ended by a signal but: $(cat other.err)"
+! compgen -G ':memory:*' >/dev/null || die "a store in memory made a file"
 grep -q ': s0 is foreign, s1 is foreign, ' other.err || die "what is missing is not said: $(cat other.err)"
 # Now to stay.
 "${fm[@]}" >fm.log 2>fm.err &
@@ -132,6 +138,7 @@ print(s.makefile().readline())' "$run/fm.sock" "$1" >answer.json
 [ "$(stat -c %a "$run/fm.sock")" = 600 ] || die "others may connect"
 refuses "the weft-fm of process $manager has it" "${fm[@]}"
 refuses 'another weft-fm serves it' "$app/weft-fm" --topology lab.yaml --store sqlite:second.db
+! compgen -G 'second.db*' >/dev/null || die "a manager that did not begin made its store"
 ask '{"cmd": "path", "from": "h0", "to": "g0"}'
 way=$(json answer.json 'o["result"][2]')
 [ "$(json answer.json 'o["result"]')" = "['h0', 's0', '$way', 's3', 'g0']" ] || die "way"
