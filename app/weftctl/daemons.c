@@ -375,3 +375,29 @@ daemons_of_port(const struct ctl *c, struct daemons *d, const char *port)
 		"\"%s\"",
 		c->verb, port);
 }
+
+void
+daemons_judge_node(const struct ctl *c, const json_t *states)
+{
+	const json_t *state, *node;
+	char names[256] = "";
+	size_t i, k, used = 0;
+
+	json_array_foreach(states, i, state)
+		json_array_foreach(json_object_get(state, "nodes"), k, node)
+	{
+		const char *name = json_string_value(json_object_get(node, "name"));
+
+		if (strcmp(name, c->opt.node) == 0)
+			return;
+		if (used < sizeof(names))
+			used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+				used == 0 ? "" : ", ", name);
+	}
+	if (used >= sizeof(names))
+		snprintf(names + sizeof(names) - 5, 5, " ...");
+	ctl_fail(c,
+		"--node %s: no daemon of this user runs such a node: expected one of %s; weftctl "
+		"show nodes lists them",
+		c->opt.node, names);
+}

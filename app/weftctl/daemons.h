@@ -69,6 +69,9 @@ json_t *daemons_states(const struct ctl *c, struct daemons *d);
  */
 json_t *daemons_states_within(const struct ctl *c, struct daemons *d, int timeout_ms);
 
+/** End the program, with the names there are, if --node is none of these states. */
+void daemons_judge_node(const struct ctl *c, const json_t *states);
+
 /** Index of the daemon that runs a node; ends the program if none does. */
 unsigned int daemons_of_node(const struct ctl *c, struct daemons *d, const char *node);
 

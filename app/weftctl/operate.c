@@ -147,7 +147,8 @@ operate_capture_stop(struct ctl *c)
 
 /* --- events --- */
 
-static void
+/* @return whether it is one of those that were asked for */
+static bool
 operate_print_event(const struct ctl *c, const json_t *e)
 {
 	const double time = json_number_value(json_object_get(e, "time"));
@@ -157,11 +158,11 @@ operate_print_event(const struct ctl *c, const json_t *e)
 
 	if (c->opt.node != NULL &&
 		strcmp(c->opt.node, json_string_value(json_object_get(e, "node"))) != 0)
-		return;
+		return false;
 	if (c->opt.is_json) {
 		json_dumpf(e, stdout, JSON_COMPACT);
 		putchar('\n');
-		return;
+		return true;
 	}
 	localtime_r(&at, &tm);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
@@ -170,6 +171,7 @@ operate_print_event(const struct ctl *c, const json_t *e)
 		json_string_value(json_object_get(e, "kind")),
 		json_string_value(json_object_get(e, "node")),
 		json_string_value(json_object_get(e, "text")));
+	return true;
 }
 
 static int
@@ -181,11 +183,12 @@ operate_compare_events(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What all daemons kept, in the order of time. */
-static void
+/* What all daemons kept, in the order of time. @return how many of those that were asked for */
+static unsigned int
 operate_print_old(const struct ctl *c, struct daemons *d)
 {
 	json_t *all = json_array(), **sorted;
+	unsigned int printed = 0;
 	size_t n;
 
 	for (unsigned int i = 0; i < d->n; i++) {
@@ -207,9 +210,10 @@ operate_print_old(const struct ctl *c, struct daemons *d)
 		sorted[i] = json_array_get(all, i);
 	qsort(sorted, n, sizeof(json_t *), operate_compare_events);
 	for (size_t i = 0; i < n; i++)
-		operate_print_event(c, sorted[i]);
+		printed += operate_print_event(c, sorted[i]);
 	free(sorted);
 	json_decref(all);
+	return printed;
 }
 
 static bool
@@ -225,10 +229,15 @@ int
 operate_events(struct ctl *c)
 {
 	struct daemons d;
+	json_t *states;
 
 	daemons_open(c, &d);
 	cli_catch_stop();
-	operate_print_old(c, &d);
+	/* Asked for first: once events follow, they come between the answers. */
+	states = c->opt.node != NULL ? daemons_states(c, &d) : NULL;
+	if (operate_print_old(c, &d) == 0 && states != NULL)
+		daemons_judge_node(c, states);
+	json_decref(states);
 	fflush(stdout);
 	while (c->opt.follows && operate_is_left(&d) && !cli_is_stopped() && !ferror(stdout)) {
 		unsigned int from;

@@ -55,20 +55,6 @@ show_once(const struct ctl *c, const struct show_noun *noun, const struct show_v
 	fflush(stdout);
 }
 
-/* That a node is spelt wrongly is no empty table. */
-static void
-show_judge_node(const struct ctl *c, const json_t *states)
-{
-	const json_t *state;
-	size_t i;
-
-	json_array_foreach(states, i, state) if (show_find(json_object_get(state, "nodes"), "name",
-							 c->opt.node) != NULL) return;
-	ctl_fail(c,
-		"--node %s: no daemon of this user runs such a node; weftctl show nodes lists them",
-		c->opt.node);
-}
-
 int
 show_run(struct ctl *c)
 {
@@ -81,7 +67,7 @@ show_run(struct ctl *c)
 	daemons_open(c, &d);
 	before = daemons_states(c, &d);
 	if (c->opt.node != NULL)
-		show_judge_node(c, before);
+		daemons_judge_node(c, before);
 	cli_catch_stop();
 	while (show_sleep(pause)) {
 		now = daemons_states(c, &d);

@@ -22,6 +22,8 @@
 #include "event.h"
 
 /* What a change waits for. */
+#define UPDATE_PATIENCE_NS UINT64_C(1500000000)
+
 enum update_stage {
 	UPDATE_HOSTS, /* that let open requests end */
 	UPDATE_PROGRAMS, /* likewise, where they may not do any more what they do */
@@ -70,6 +72,13 @@ update_check_frames(const struct daemon *d, const struct weft_topo *t, struct we
 	return 0;
 }
 
+/* Nothing is answered while a file is read, and who writes to a pipe may never come. */
+static bool
+update_gives_up(void)
+{
+	return daemon_is_stopped() || node_now_ns() - update_reload.from_ns > UPDATE_PATIENCE_NS;
+}
+
 /* The file as it is now, if the fabric here can go on by it. */
 static struct weft_topo *
 update_load(const struct daemon *d, struct weft_topo_error *e)
@@ -86,7 +95,7 @@ update_load(const struct daemon *d, struct weft_topo_error *e)
 		return NULL;
 	}
 	snprintf(e->text, sizeof(e->text), "out of memory");
-	files.is_stopped = daemon_is_stopped;
+	files.is_stopped = update_gives_up;
 	rc = weft_load_open(&t, &l, &files, e);
 	if (rc == 0) {
 		const struct weft_load_version next = { t, l, d->cfg.topology };

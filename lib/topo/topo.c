@@ -315,7 +315,9 @@ topo_read_file(struct topo_load *l, char **buf, size_t *len)
 		rc = topo_fail(l, -ENOMEM, 0, "out of memory");
 	} else {
 		rc = topo_read_fd(l, fd, *buf, room, len);
-		if (rc < 0)
+		if (rc == -EINTR)
+			topo_fail(l, rc, 0, "expected a file, got a pipe that nobody writes");
+		else if (rc < 0)
 			topo_fail(l, rc, 0, "cannot read: %s", strerror(-rc));
 	}
 	close(fd);

@@ -161,6 +161,8 @@ same 'a table of nothing' 1 "$(wc -l <out)"
 refuses 'no daemon of this user runs such a node' "$app/weftctl" show nodes --node nonesuch
 refuses 'with that number' "$app/weftctl" show nodes --daemon 1
 
+refuses 'runs such a node: expected one of' "$app/weftctl" events --node nonesuch
+"$app/weftctl" events --node s0 >out || die 'events of a node'
 # A program that is attached is seen with what it has open.
 mkfifo hold
 ctl --node h1 mem write g0 3M <hold &

@@ -42,14 +42,16 @@ wait_for 60 grep -q 'tables: changed in' "$work/out"
 kill -TERM $!
 wait $! || die "a signal at the start ended it with $?"
 
-# Asked for a pipe that nobody writes, it goes on, and still ends when it is told to.
-"$app/weftd" --topology "$work/pipe.yaml" >"$work/out" 2>"$work/err" &
+# Asked for a pipe that nobody writes, it goes on, gives up, and still ends when it is told to.
+"$app/weftd" --topology "$work/pipe.yaml" >"$work/pipe.out" 2>"$work/pipe.err" &
 pid=$!
 pids+=("$pid")
 timeout 60 cp "$work/early.yaml" "$work/pipe.yaml" || die "the topology was not read"
-wait_for 60 grep -q 'nodes of fabric' "$work/out"
-kill -HUP $pid
+wait_for 60 grep -q 'nodes of fabric' "$work/pipe.out"
 is_waiting() { find "/proc/$pid/fd" -lname '*/pipe.yaml' | grep -q .; }
+refuses 'pipe.yaml: expected a file, got a pipe that nobody writes' "$app/weftctl" reload
+"$app/weftctl" show nodes >"$work/out" || die "what waited for a pipe answers no more"
+kill -HUP $pid
 wait_for 60 is_waiting
 kill -TERM $pid
 wait $pid || die "while it waited for a pipe, a signal ended it with $?"
