@@ -62,13 +62,23 @@ options_init_words(void)
 	workload_words[atc_n_workloads] = "all";
 }
 
+/* strtok() passes over a comma too many, which may stand for a forgotten word. */
+static void
+options_judge_commas(const char *option, const char *text)
+{
+	const size_t len = strlen(text);
+
+	if (len == 0 || text[0] == ',' || text[len - 1] == ',' || strstr(text, ",,") != NULL)
+		cli_usage("%s: expected a list with one comma between, such as A,B, got \"%s\"",
+			option, text);
+}
+
 static void
 options_read_stages(const char *option, char *text, void *to)
 {
 	struct options *o = to;
 
-	if (*text == '\0')
-		cli_usage("%s: expected names, got nothing", option);
+	options_judge_commas(option, text);
 	for (char *name = strtok(text, ","); name != NULL; name = strtok(NULL, ",")) {
 		const int i = weft_words_find(stage_words, name);
 
@@ -85,13 +95,12 @@ options_read_list(const char *option, char *text, unsigned int list[LIST_MAX], u
 {
 	unsigned int n = 0;
 
+	options_judge_commas(option, text);
 	for (char *word = strtok(text, ","); word != NULL; word = strtok(NULL, ",")) {
 		if (n == LIST_MAX)
 			cli_usage("%s: more than %d numbers", option, LIST_MAX);
 		list[n++] = (unsigned int)cli_number(option, word, 1, most);
 	}
-	if (n == 0)
-		cli_usage("%s: expected numbers, got nothing", option);
 	return n;
 }
 

@@ -26,10 +26,12 @@ struct fabric {
 	unsigned int number[NUMBERS_MAX];
 };
 
-/* A new node; its number is its name and its PID. */
+/* A new node; its number is its name and its PID. Those that are too many are only counted. */
 static unsigned int
 fabric_add(struct fabric *f, const char *kind)
 {
+	if (f->n_nodes >= WEFT_TOPO_NODES)
+		return f->n_nodes++;
 	fprintf(f->nodes, "  - {name: n%u, kind: %s, pid: %u%s}\n", f->n_nodes, kind, f->n_nodes,
 		strcmp(kind, "gfd") == 0 ? ", memory: 4M" : "");
 	return f->n_nodes++;
@@ -39,15 +41,17 @@ fabric_add(struct fabric *f, const char *kind)
 static void
 fabric_add_at(struct fabric *f, unsigned int x, unsigned int y)
 {
-	fprintf(f->nodes, "  - {name: n%u, kind: switch, pid: %u, at: [%u, %u]}\n", f->n_nodes,
-		f->n_nodes, x, y);
+	if (f->n_nodes < WEFT_TOPO_NODES)
+		fprintf(f->nodes, "  - {name: n%u, kind: switch, pid: %u, at: [%u, %u]}\n",
+			f->n_nodes, f->n_nodes, x, y);
 	f->n_nodes++;
 }
 
 static void
 fabric_join(struct fabric *f, unsigned int a, unsigned int b)
 {
-	fprintf(f->links, "  - {a: n%u, b: n%u, driver: ring}\n", a, b);
+	if (a < WEFT_TOPO_NODES && b < WEFT_TOPO_NODES)
+		fprintf(f->links, "  - {a: n%u, b: n%u, driver: ring}\n", a, b);
 }
 
 static void
@@ -183,39 +187,50 @@ fabric_read_numbers(const char *text, struct fabric *f, unsigned int max)
 }
 
 static const struct shape *
-fabric_find_shape(const char *spec, struct fabric *f)
+fabric_find_shape(const char *spec)
 {
 	const size_t len = strcspn(spec, ":");
 
-	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(shapes); i++) {
-		const struct shape *s = &shapes[i];
-		int n;
-
-		if (strlen(s->word) != len || strncmp(s->word, spec, len) != 0)
-			continue;
-		n = fabric_read_numbers(spec[len] == ':' ? spec + len + 1 : "", f, s->max);
-		return n < (int)s->least || n > (int)s->most || f->number[0] % s->multiple != 0
-		               ? NULL
-		               : s;
-	}
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(shapes); i++)
+		if (strlen(shapes[i].word) == len && strncmp(shapes[i].word, spec, len) == 0)
+			return &shapes[i];
 	return NULL;
+}
+
+static bool
+fabric_read_shape(const struct shape *s, const char *spec, struct fabric *f)
+{
+	const size_t len = strcspn(spec, ":");
+	const int n = fabric_read_numbers(spec[len] == ':' ? spec + len + 1 : "", f, s->max);
+
+	return n >= (int)s->least && n <= (int)s->most && f->number[0] % s->multiple == 0;
+}
+
+static void
+fabric_say_shapes(const struct shape *s, const char *spec, char *err, size_t err_len)
+{
+	char bound[64] = "";
+
+	if (s != NULL && s->max != 0)
+		snprintf(bound, sizeof(bound), "; numbers of %s are 1 to %u", s->word, s->max);
+	snprintf(err, err_len,
+		"expected pair, star:H,G, chain:N, tree:L,F[,N], mesh:W,H or fat:K with an even K, "
+		"got \"%s\"%s",
+		spec, bound);
 }
 
 struct weft_topo *
 fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, size_t err_len)
 {
 	struct fabric f = { 0 };
-	const struct shape *s = fabric_find_shape(spec, &f);
+	const struct shape *s = fabric_find_shape(spec);
 	struct weft_topo_error why;
 	struct weft_topo *t = NULL;
 	char *nodes = NULL, *links = NULL;
 	size_t n_len, l_len;
 
-	if (s == NULL) {
-		snprintf(err, err_len,
-			"expected pair, star:H,G, chain:N, tree:L,F[,N], mesh:W,H or fat:K with an "
-			"even K, got \"%s\"",
-			spec);
+	if (s == NULL || !fabric_read_shape(s, spec, &f)) {
+		fabric_say_shapes(s, spec, err, err_len);
 		return NULL;
 	}
 	f.nodes = open_memstream(&nodes, &n_len);
@@ -230,7 +245,11 @@ fabric_make(const char *spec, unsigned int mode, unsigned int mtu, char *err, si
 	fflush(f.links);
 	fprintf(f.nodes, "links:\n%s", links);
 	fflush(f.nodes);
-	if (weft_topo_parse(&t, spec, nodes, n_len, &why) != 0)
+	if (f.n_nodes > WEFT_TOPO_NODES)
+		snprintf(err, err_len, "%s: expected at most %u nodes, got %u%s", spec,
+			WEFT_TOPO_NODES, f.n_nodes,
+			s->make == fabric_make_mesh ? ": three for each of W x H" : "");
+	else if (weft_topo_parse(&t, spec, nodes, n_len, &why) != 0)
 		snprintf(err, err_len, "%s", why.text);
 	if (t != NULL && (t->n_hosts == 0 || t->n_gfds == 0)) {
 		snprintf(err, err_len, "%s: expected a host and a GFD at least, got one of them",

@@ -17,13 +17,13 @@
 
 /* Keys of a bad wire that have an option of their own, by the words that people know. */
 static const struct {
-	const char *key;
+	const char *key, *word;
 	size_t option; /* in struct ctl_inject_options */
 } inject_keys[] = {
-	{ "drop", offsetof(struct ctl_inject_options, loss) },
-	{ "dup", offsetof(struct ctl_inject_options, duplicate) },
-	{ "reorder", offsetof(struct ctl_inject_options, reorder) },
-	{ "uncorrectable", offsetof(struct ctl_inject_options, corrupt) },
+	{ "drop", "loss", offsetof(struct ctl_inject_options, loss) },
+	{ "dup", "duplicate", offsetof(struct ctl_inject_options, duplicate) },
+	{ "reorder", "reorder", offsetof(struct ctl_inject_options, reorder) },
+	{ "uncorrectable", "corrupt", offsetof(struct ctl_inject_options, corrupt) },
 };
 
 static const struct table_column columns[] = {
@@ -89,11 +89,15 @@ inject_wire(struct ctl *c)
 	char wire[512];
 	size_t used = (size_t)snprintf(wire, sizeof(wire), "%s", given == NULL ? "" : given);
 	struct daemons d;
+	double p;
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(inject_keys); i++) {
 		const char *value;
 
 		memcpy(&value, (const char *)&c->opt.inject + inject_keys[i].option, sizeof(value));
+		if (value != NULL && !words_real(value, 0, 1, &p))
+			cli_usage("--%s: expected a probability of 0 to 1, got \"%s\"",
+				inject_keys[i].word, value);
 		if (value != NULL && used < sizeof(wire))
 			used += (size_t)snprintf(wire + used, sizeof(wire) - used, "%s%s=%s",
 				used == 0 ? "" : ",", inject_keys[i].key, value);

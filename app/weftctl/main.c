@@ -138,7 +138,7 @@ static const struct cli_option options[] = {
 	{ "uio", NULL, NULL, "by UIO in place of CXL.mem; --size is a multiple of 4 then",
 		CLI_FLAG(bench.is_uio), .tags = CTL_BENCH },
 	{ "force", NULL, NULL, "--op write may overwrite the region", CLI_FLAG(is_forced),
-		.tags = CTL_BENCH },
+		.tags = CTL_BENCH | CTL_NOT_WAYS },
 	{ CLI_SECTION("Daemons: show, top, events, reload, log, capture, trace, drain, inject") },
 	{ "daemon", "PID", NULL, "that one, in place of all of this user",
 		CLI_NUMBER(daemon, 1, INT32_MAX), .tags = CTL_DAEMONS },

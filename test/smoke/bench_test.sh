@@ -107,14 +107,16 @@ refuses 'port a: interface nonesuch: no such interface here' "$app/weft-bench" -
 warns '--stage, --kernel, --iterations: no effect with --live' \
 	"$app/weft-bench" --live ring --seconds 0.01 --stage crc --kernel scalar --iterations 2
 
-misused '--stage: expected names, got nothing' "$app/weft-bench" --stage ''
+misused '--stage: expected a list' "$app/weft-bench" --stage ''
+misused '--stage: expected a list' "$app/weft-bench" --stage crc,
 misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
 misused '--kernel nonesuch: no stage has a kernel of that name' "$app/weft-bench" --kernel nonesuch
 misused '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
 misused '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
 misused '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 65
-misused '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 1,,x
-misused '--frame-flits: expected numbers' "$app/weft-bench" --frame-flits ,
+misused '--frame-flits: expected a number of 1 to 64' "$app/weft-bench" --frame-flits 1,x
+misused '--frame-flits: expected a list' "$app/weft-bench" --frame-flits 1,,2
+misused '--frame-flits: expected a list' "$app/weft-bench" --frame-flits ,
 misused '--frame-flits: more than 16 numbers' "$app/weft-bench" --frame-flits "$(seq -s, 17)"
 misused '--iterations: expected a number of 1 to 100000' "$app/weft-bench" --iterations 0
 misused '--seconds: expected 0.01 to 60' "$app/weft-bench" --seconds 0

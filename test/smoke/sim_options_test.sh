@@ -177,6 +177,9 @@ misused '--seeds: expected a number of 1 to' "$app/weft-sim" --seeds 0
 misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric ring:3
 misused '--fabric: expected pair, star:H,G' "$app/weft-sim" --fabric tree:2,0
 misused 'fat:K with an even K, got "fat:3"' "$app/weft-sim" --fabric fat:3
+misused 'mesh:100,100: expected at most 4095 nodes, got 30000' "$app/weft-sim" --fabric mesh:100,100
+misused 'got "mesh:2000,2"; numbers of mesh are 1 to 1000' "$app/weft-sim" --fabric mesh:2000,2
+misused '--json: expected a file, or - for standard output, got nothing' "$app/weft-sim" --json ''
 misused '--fabric: tree:1,1: expected a host and a GFD at least' "$app/weft-sim" --fabric tree:1,1
 misused '--without: expected one of link_flap, link_hold' "$app/weft-sim" --without rain
 misused '--mode: expected one of cxl, rxl' "$app/weft-sim" --mode pcie

@@ -30,6 +30,8 @@ misused 'there is no field "stop"; its fields: port=N* op=N*' "$app/weftctl" cci
 misused 'there is no field "prot", the nearest is port; its fields' "$app/weftctl" cci s0 5102 'prot=1'
 misused 'cci 5102 port_control: op: expected a number of 0 to 0xff, got "256"' "$app/weftctl" cci s0 5102 'port=1 op=256'
 misused "cci 5709 set_drt: expected its fields, got none: 'drt=N start=N* entry=[N,...]'" "$app/weftctl" cci s0 set_drt
+misused '--loss: expected a probability of 0 to 1, got "2"' "$app/weftctl" inject wire s0.0 --loss 2
+misused '--ways: it takes no --force' "$app/weftctl" mem bench g0 --ways --force
 misused 'expected an opcode beside --claim' "$app/weftctl" cci s0 --claim 0xF00
 "$app/weftctl" cci >"$work/out" || die "commands are not listed"
 grep -q '^5709 set_drt  *drt=N start=N\* entry=\[N,\.\.\.\]$' "$work/out" || die "set_drt is not listed: $(cat "$work/out")"
@@ -159,10 +161,10 @@ same 'lcores of one daemon' "{('g0', True)}" "$(json out '{(l["node"], 0 <= l["b
 timeout 60 "$app/weftctl" show clients >out || die 'clients'
 same 'a table of nothing' 1 "$(wc -l <out)"
 refuses 'no daemon of this user runs such a node' "$app/weftctl" show nodes --node nonesuch
-refuses 'with that number' "$app/weftctl" show nodes --daemon 1
-
 refuses 'runs such a node: expected one of' "$app/weftctl" events --node nonesuch
 "$app/weftctl" events --node s0 >out || die 'events of a node'
+refuses 'with that number' "$app/weftctl" show nodes --daemon 1
+
 # A program that is attached is seen with what it has open.
 mkfifo hold
 ctl --node h1 mem write g0 3M <hold &
@@ -364,7 +366,7 @@ for words in 'injection_begun .*wire is injected at s0.0 for 600 s: seed=7' 'inj
 done
 misused 'such as s0.0' "$app/weftctl" inject wire nonesuch.0 --loss 0.1
 refuses 'port: expected a port of a node that runs here' "$app/weftctl" inject wire s0.9 --loss 0.1
-refuses 'drop: expected P: of a frame to be lost; got "1.1"' "$app/weftctl" inject wire s0.0 --loss 1.1
+refuses 'drop: expected P: of a frame to be lost; got "1.1"' "$app/weftctl" inject wire s0.0 drop=1.1
 refuses 'expected a probability above 0' "$app/weftctl" inject wire s0.0 --loss 0
 refuses 'unknown key "loss"' "$app/weftctl" inject wire s0.0 loss=1
 misused 'expected --loss, --duplicate' "$app/weftctl" inject wire s0.0
