@@ -87,8 +87,8 @@ ingress_say(const struct node *n, unsigned int port, uint64_t more, uint64_t all
 	if (spid == WEFT_PID_NONE && daemon_is_cxl(n->daemon))
 		event_put(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): a frame with the source address of another link; %llu "
-			"dropped %s",
-			port, other, (unsigned long long)all, since);
+			"dropped %s; the file of %s may give it another PID than this one",
+			port, other, (unsigned long long)all, since, other);
 	else if (n->ingress.rule[port].spid == WEFT_SPID_ANY)
 		event_put(EVENT_SPOOFED, n->topo->name, other, more,
 			"port %u (%s): messages with SPID 0x%03x of %s in a connection of another "
