@@ -101,6 +101,19 @@ watch_stalled(struct conn *c, uint64_t for_ns)
 		watch_name(c, name, sizeof(name)), event_since(since, sizeof(since), for_ns));
 }
 
+/*
+ * Who asks for a session finds out that the proof of another key is none, and says no more; who was
+ * asked hears that in no other way.
+ */
+static bool
+watch_is_unproven(const struct conn *c)
+{
+	const struct weft_session *s = weft_link_session(c->link->end);
+
+	return s->cfg.params.ide_mode != WEFT_IDE_OFF && !s->cfg.is_initiator &&
+	       __atomic_load_n(&s->candidate.sid, __ATOMIC_RELAXED) != 0;
+}
+
 static void
 watch_down(struct conn *c, uint64_t for_ns)
 {
@@ -115,7 +128,12 @@ watch_down(struct conn *c, uint64_t for_ns)
 	w->told_stall = false;
 	event_since(since, sizeof(since), for_ns);
 	watch_name(c, name, sizeof(name));
-	if (w->begun == 0)
+	if (w->begun == 0 && watch_is_unproven(c))
+		event_put(EVENT_MISFIT, node, daemon_peer_name(c), 1,
+			"no %s %s: %s asks, and takes no answer, as with another pre-shared key "
+			"than ide.key_file here",
+			name, since, daemon_peer_name(c));
+	else if (w->begun == 0)
 		event_put(kind, node, daemon_peer_name(c), 1, "no %s %s: there never was one", name,
 			since);
 	else

@@ -59,7 +59,12 @@ session_refusal(const struct weft_node_link *l, struct weft_node_refusal *r)
 	const enum weft_control_param differs = (enum weft_control_param)s->differs;
 	const char *who = (const char *)s->peer.node;
 
-	if (differs == WEFT_PARAM_PID)
+	if (!s->cfg.is_initiator)
+		snprintf(r->room, sizeof(r->room), "%.*s is refused: %s is %s there, %s here",
+			WEFT_NODE_ID_LEN, who, weft_control_param_name(differs),
+			weft_control_param_value(&s->peer, differs),
+			weft_control_param_value(&s->cfg.params, differs));
+	else if (differs == WEFT_PARAM_PID)
 		snprintf(r->room, sizeof(r->room),
 			"%.*s knows nobody with PID 0x%03x, which is %s here: the files differ",
 			WEFT_NODE_ID_LEN, who, l->pid, weft_node_link_name(l));
@@ -77,18 +82,24 @@ session_refusal(const struct weft_node_link *l, struct weft_node_refusal *r)
 
 /*
  * Whoever asked has a reason to give up, nobody else, and not where there was a session before:
- * this may be anybody's word, and ends no run.
+ * this may be anybody's word, and ends no run. Of frames that are too short for both ends who asked
+ * says it.
  */
 static void
 session_refused(struct weft_node_link *l)
 {
+	const struct weft_session *s = weft_link_session(l->end);
 	struct weft_node *n = l->node;
-	struct weft_node_refusal *r = l->begun == 0 ? &n->refused : &n->refused_again;
+	struct weft_node_refusal *r =
+		l->begun == 0 && s->cfg.is_initiator ? &n->refused : &n->refused_again;
 
-	__atomic_store_n(&l->state, WEFT_NODE_REFUSED, __ATOMIC_RELAXED);
-	if (weft_link_session(l->end)->cfg.is_initiator &&
-		__atomic_load_n(&r->text, __ATOMIC_ACQUIRE) == NULL)
+	if (s->cfg.is_initiator || s->differs != WEFT_PARAM_FRAME_SIZE) {
+		/* Of another link, which is not said yet: this one is due at the next look. */
+		if (__atomic_load_n(&r->text, __ATOMIC_ACQUIRE) != NULL)
+			return;
 		session_refusal(l, r);
+	}
+	__atomic_store_n(&l->state, WEFT_NODE_REFUSED, __ATOMIC_RELAXED);
 }
 
 static bool

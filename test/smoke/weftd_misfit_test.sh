@@ -93,4 +93,39 @@ differ "PID behind the switch" s-other s0=s-other g0=s-rxl -- "g0 knows nobody w
 file s-hbr cxl 0x200 switch
 sed 's/^mode:/defaults: {link_form: pbr}\n&/' "$work/s-hbr.yaml" >"$work/s-pbr.yaml"
 differ "form" s-hbr s0=s-pbr g0=s-hbr -- "s0 refuses: link form is pbr there, hbr here" s0 "port s0.0"
+
+# A link whose ends differ in what they say of themselves, or in the key: the end that is asked says it as well, and
+# nobody else is disturbed.
+for key in a b; do (umask 077 && printf '%064d\n' $((0x$key)) >"$work/$key.key"); done
+two() { # NAME KEY CRC_ORDER
+	cat >"$work/$1.yaml" <<-Y
+	fabric: misfit
+	mode: cxl
+	defaults: {crc_order: $3}
+	ide: {mode: skid, key_file: $work/$2.key}
+	nodes:
+	  - {name: s0, kind: switch, pid: 0x010}
+	  - {name: g0, kind: gfd, pid: 0x200, memory: 1M}
+	  - {name: g1, kind: gfd, pid: 0x201, memory: 1M}
+	links:
+	  - {a: s0, b: g0, driver: memif}
+	  - {a: s0, b: g1, driver: memif}
+	Y
+	topology=$work/$1.yaml
+}
+rm -f "$work"/*.log
+two right a r0
+start s0
+two key b r0
+start g0
+two order a r7
+start g1
+wait_for 30 grep -q 'g0 has another pre-shared key than ide.key_file here' "$work/s0.log"
+wait_for 30 grep -q 'no link g0.0 to s0 .*: s0 asks, and takes no answer, as with another pre-shared key' "$work/g0.log"
+wait_for 30 grep -q 'g1 refuses: CRC order is r7 first there, r0 first here' "$work/s0.log"
+wait_for 30 grep -q 'node g1: s0 is refused: CRC order is r0 first there, r7 first here' "$work/g1.log"
+same "lines of g1" 1 "$(grep -c refused "$work/g1.log")"
+kill -TERM "${pids[@]}"
+wait "${pids[@]}" || true
+pids=()
 echo "whoever has another file than the rest hears which word differs"
