@@ -15,6 +15,7 @@ import argparse
 import collections
 import os
 import pathlib
+import random
 import re
 import resource
 import signal
@@ -294,14 +295,28 @@ def options():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", metavar="BUILD", type=pathlib.Path, help="a build folder")
     parser.add_argument("names", metavar="NAME", nargs="*", help="only these mutations")
+    parser.add_argument("--share", metavar="N", type=int, default=1,
+                        help="one of N at random, by WEFT_TEST_SEED; all with WEFT_TEST_ALL")
     parser.add_argument("--record", action="store_true", help="write what notices each into noticed.txt")
     args = parser.parse_args()
     if not (args.build / "build.ninja").is_file():
         parser.error(f"{args.build}: expected a build folder, got no build.ninja in it")
+    if args.share < 1:
+        parser.error(f"--share: expected 1 or more, got {args.share}")
     unknown = set(args.names) - {m[0] for m in MUTATIONS}
     if unknown:
         parser.error(f"no mutation is called \"{min(unknown)}\"")
     return args
+
+
+def share(mutations, n):
+    """Every n-th of them in an order by a seed, which is said."""
+    if n == 1 or os.environ.get("WEFT_TEST_ALL"):
+        return mutations
+    seed = os.environ.get("WEFT_TEST_SEED") or str(random.SystemRandom().randrange(2 ** 32))
+    print(f"one of {n}, by WEFT_TEST_SEED={seed}")
+    taken = {m.name for m in random.Random(seed).sample(mutations, max(1, len(mutations) // n))}
+    return [m for m in mutations if m.name in taken]
 
 
 def record_all(programs, mutations, chosen):
@@ -323,7 +338,7 @@ def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     mutations = [Mutation(i + 1, *row) for i, row in enumerate(MUTATIONS)]
     read_noticed(mutations)
-    chosen = [m for m in mutations if not args.names or m.name in args.names]
+    chosen = [m for m in share(mutations, args.share) if not args.names or m.name in args.names]
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         programs = Programs(root, args.build.resolve(), pathlib.Path(folder), chosen)
