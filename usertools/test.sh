@@ -359,6 +359,8 @@ part_scalar() {
 ubsan=(UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1)
 
 part_asan() {
+	local more=(--no-suite more)
+	[ -z "${WEFT_TEST_ALL:-}" ] || more=()
 	need asan || return
 	say "clang, AddressSanitizer and UBSan"
 	set -m
@@ -366,7 +368,7 @@ part_asan() {
 	background=$!
 	set +m
 	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=200000 \
-		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 "${ubsan[@]}" --no-suite once --no-suite fuzz
+		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 "${ubsan[@]}" --no-suite once --no-suite fuzz "${more[@]}"
 	wait "$background"
 	background=""
 	head -n -1 "$work/model-asan.out"
