@@ -128,7 +128,7 @@ wait_for() {
 	until "$@" >/dev/null 2>&1; do
 		[ $SECONDS -lt $end ] || left=$((left - 1))
 		[ $left -gt 0 ] || die "waited in vain for: $*"
-		sleep 0.05
+		sleep 0.1
 	done
 }
 
