@@ -406,6 +406,10 @@ pipe_take(struct pipe_segment *seg)
 					   (void **)(b->pkt + n), WEFT_BURST_MAX - n, NULL));
 		seg->next_in = (uint8_t)(seg->next_in + 1u == seg->n_in ? 0 : seg->next_in + 1u);
 	}
+	for (uint16_t i = 0; i < n; i++) { /* they are in the cache of the lcore before */
+		__builtin_prefetch(b->pkt[i]);
+		__builtin_prefetch(weft_frame(b->pkt[i]));
+	}
 	return n;
 }
 
