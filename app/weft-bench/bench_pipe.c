@@ -162,22 +162,25 @@ pipe_prepare(void *ctx)
 		pipe_push_out(c);
 }
 
-/* Frames that a run cannot see out: containment keeps those of the open epoch. */
-static unsigned int
-pipe_kept_back(const struct pipe *c)
+/* Whether all of a run has come as far as it will: to the sink, or into ide_open and no further. */
+static bool
+pipe_is_through(const struct pipe *c)
 {
-	if (!pipe_opens(c))
-		return 0;
-	/* The last epoch's MAC, and an epoch of two flits may reach over two frames. */
-	return c->n_conns * (c->p->frame_flits == 1 ? 2 : 1);
+	uint64_t opened = 0;
+
+	if (__atomic_load_n(&c->sunk, __ATOMIC_ACQUIRE) < c->expect - c->n_kept)
+		return false;
+	for (unsigned int i = 0; c->n_kept != 0 && i < weft_pipe_n_stages(c->pipe); i++)
+		if (weft_pipe_stage(c->pipe, i)->order == WEFT_STAGE_IDE_OPEN)
+			opened += __atomic_load_n(
+				&weft_pipe_stats(c->pipe, i)->frames, __ATOMIC_ACQUIRE);
+	return c->n_kept == 0 || opened >= c->expect;
 }
 
 static void
 pipe_wait_for_sink(struct pipe *c)
 {
-	uint64_t want = c->expect - pipe_kept_back(c);
-
-	while (__atomic_load_n(&c->sunk, __ATOMIC_ACQUIRE) < want) {
+	while (!pipe_is_through(c)) {
 		if (pipe_is_workers(c) && weft_pipe_poll(c->pipe, 2) != 0)
 			continue;
 		if (c->p->share_cpu)
@@ -492,6 +495,24 @@ pipe_make_wire(struct pipe *c)
 	return true;
 }
 
+/* Frames that a run does not see out, as the MAC of their epoch is not in it: by one lcore. */
+static bool
+pipe_count_kept(struct pipe *c)
+{
+	c->pipe = pipe_make(c, "bench-kept", layouts[c->kind][BENCH_RTC]);
+	if (c->pipe == NULL)
+		return false;
+	pipe_prepare(c);
+	for (unsigned int i = 0; i < c->n_frames; i += WEFT_BURST_MAX)
+		weft_pipe_push(c->pipe, c->frame + i, WEFT_BURST_MAX);
+	c->n_kept = c->n_frames - (unsigned int)c->sunk;
+	weft_pipe_drain(c->pipe);
+	weft_pipe_free(c->pipe);
+	c->pipe = NULL;
+	c->expect = c->sunk = c->right_port = 0;
+	return true;
+}
+
 static void
 pipe_free(void *ctx)
 {
@@ -541,6 +562,8 @@ pipe_setup(const struct bench *b, const struct bench_params *p)
 		goto fail;
 	c->sunk = 0;
 	c->right_port = 0;
+	if (p->layout == BENCH_RING && pipe_opens(c) && !pipe_count_kept(c))
+		goto fail;
 	c->pipe = pipe_make(c, b->name, layouts[c->kind][p->layout]);
 	if (c->pipe == NULL)
 		goto fail;

@@ -47,6 +47,7 @@ struct pipe {
 	struct bench_agent agent;
 	struct weft_conn_dir *one_of[PIPE_WAIT_CONNS]; /* PIPE_ROUTE_WAIT */
 	struct weft_pipe *pipe;
+	unsigned int n_kept; /* frames that wait for a MAC at the end of a run */
 	uint64_t expect; /* frames that must have reached the sink, the open epoch's included */
 	bool stop;
 	/* Written by the lcores of the last segments. */
