@@ -19,7 +19,7 @@ same "the same addresses every time" "$("$app/weft-bench" --atc-workload kv --at
 bench=$app/weft-bench
 misused '--atc-workload: expected one of streams, uniform, zipf, nvme, nic, kv, all' "$bench" --atc-workload x
 misused '--atc-entries: expected powers of two from 8 on' "$bench" --atc-workload kv --atc-entries 100
-misused '--atc-entries: expected numbers' "$bench" --atc-workload kv --atc-entries ,
+misused '--atc-entries: expected a list with one comma between' "$bench" --atc-workload kv --atc-entries ,
 misused '--atc-page: expected one of 4K, 64K, 2M, 1G' "$bench" --atc-workload kv --atc-page 8K
 misused '--atc-prefetch: expected a number of 1 to 15' "$bench" --atc-workload kv --atc-prefetch 16
 misused '--atc-accesses: expected a number of 1000' "$bench" --atc-workload kv --atc-accesses 10

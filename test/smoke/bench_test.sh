@@ -9,7 +9,7 @@ ide-seal-containment-nopcrc ide-open-containment-nopcrc ide-seal-skid-nopcrc ide
 gcm-direct-464 gcm-direct-464-open gcm-direct-7616 gcm-direct-7616-open atc atc-16k atc-256k
 atc-streams atc-invalidate drt hpa-port gfam gfam-full pack-reads pack-data
 deliver-reads deliver-data checker gfd gfd-far host fabric-read fabric-write route route-wait ring-hop rx-pipeline
-rx-pipeline-no-route rx-pipeline-crc-first rx-pipeline-ide tx-pipeline tx-pipeline-ide switch-rxl"
+rx-pipeline-no-route rx-pipeline-crc-first rx-pipeline-ide rx-workers rx-workers-ide tx-pipeline tx-pipeline-ide switch-rxl"
 
 same "stages of --list" "$(echo $stages)" "$(echo $("$app/weft-bench" --list | cut -d' ' -f1))"
 
@@ -33,7 +33,7 @@ same "rates that agree with cycles" True "$(json "$work/b.json" 'all(abs(r["mfli
 r["cycles_per_flit"] * 1e6 / o["tsc_hz"] - 1) < 1e-6 for r in o["results"])')"
 same "medians and means between least and most" True "$(json "$work/b.json" 'all(r["cycles_min"] <=
 r[k] <= r["cycles_max"] for r in o["results"] for k in ("cycles_per_flit", "cycles_mean"))')"
-same "pipelines on two lcores" 21 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
+same "pipelines on two lcores" 27 "$(json "$work/b.json" 'sum(r["layout"] == "ring" for r in o["results"])')"
 same "lengths of the sweep" "[1, 8, 35]" "$(json "$work/b.json" 'sorted({r["frame_flits"] for r in o["results"]})')"
 same "pipelines without all lengths" 0 "$(json "$work/b.json" 'sum({r["frame_flits"] for r in o["results"]
 if r["stage"] == s} != {1, 8, 35} for s in ("ring-hop", "rx-pipeline", "tx-pipeline-ide", "switch-rxl"))')"
