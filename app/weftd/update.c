@@ -21,9 +21,9 @@
 #include "cli.h"
 #include "event.h"
 
-/* What a change waits for. */
-#define UPDATE_PATIENCE_NS UINT64_C(1500000000)
+#define UPDATE_PATIENCE_NS UINT64_C(1500000000) /* with a pipe that nobody writes */
 
+/* What a change waits for. */
 enum update_stage {
 	UPDATE_HOSTS, /* that let open requests end */
 	UPDATE_PROGRAMS, /* likewise, where they may not do any more what they do */
