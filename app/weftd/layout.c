@@ -71,15 +71,15 @@ layout_check_no_ends(const struct weft_layout *l, const char *option, const char
 				option, l->stage[i]->name, text);
 }
 
-/* Senders of frames are what ways go by, and in cxl mode no frame names one. */
+/* Ways go by the senders of connections. */
 static void
-layout_check_no_ways(const struct weft_layout *l, const char *option, const char *text)
+layout_check_no_ways(
+	const struct weft_layout *l, const char *option, const char *text, const char *why)
 {
 	for (unsigned int s = 0; s < l->n_segments; s++)
 		if (l->ways[s] != 1)
-			cli_usage("%s: expected no %u* in \"%s\": ways go by the PIDs of senders, "
-				  "and in cxl mode frames have none",
-				option, l->ways[s], text);
+			cli_usage(
+				"%s: expected no %u* in \"%s\": %s", option, l->ways[s], text, why);
 }
 
 void
@@ -89,12 +89,15 @@ layouts_check(const struct daemon *d)
 
 	layout_check(d, "--rx-layout", d->cfg.rx_layout, rx_needs, WEFT_ARRAY_SIZE(rx_needs), &l);
 	if (daemon_is_cxl(d))
-		layout_check_no_ways(&l, "--rx-layout", d->cfg.rx_layout);
+		layout_check_no_ways(&l, "--rx-layout", d->cfg.rx_layout,
+			"ways go by the PIDs of senders, and in cxl mode frames have none");
 	layout_check(d, "--tx-layout", d->cfg.tx_layout, tx_needs, WEFT_ARRAY_SIZE(tx_needs), &l);
 	if (!daemon_is_cxl(d)) {
 		layout_check(d, "--switch-layout", d->cfg.switch_layout, switch_needs,
 			WEFT_ARRAY_SIZE(switch_needs), &l);
 		layout_check_no_ends(&l, "--switch-layout", d->cfg.switch_layout);
+		layout_check_no_ways(&l, "--switch-layout", d->cfg.switch_layout,
+			"ways go by connections, and none ends in a switch of rxl mode");
 	} else if (strcmp(d->cfg.switch_layout, WEFT_LAYOUT_SWITCH) != 0)
 		cli_fail("--switch-layout: in cxl mode switches end links, as hosts and GFDs do: "
 			 "expected --rx-layout");

@@ -66,6 +66,12 @@ pipe_check(const struct weft_pipe_cfg *cfg, const struct weft_layout *l, char *e
 		return weft_errorf(err, err_len, -EINVAL,
 			"pipeline %s: ring of %u frames: expected a power of two above %d",
 			cfg->name, ring, WEFT_BURST_CAP);
+	for (unsigned int s = 0; s < l->n_segments; s++)
+		if (l->ways[s] != 1 && cfg->env->conns == NULL)
+			return weft_errorf(err, err_len, -EINVAL,
+				"pipeline %s: ways need connections, whose senders are dealt to "
+				"them",
+				cfg->name);
 	for (unsigned int i = 0; i < l->n_stages; i++) {
 		const char *missing = pipe_missing(l->stage[i], cfg->env);
 
@@ -136,6 +142,8 @@ pipe_make_rings(struct weft_pipe *p, const struct weft_pipe_cfg *cfg)
 	return rc;
 }
 
+static_assert(WEFT_PIPE_SEGMENTS_MAX <= WEFT_CONNS_WAYS, "a layout has no more ways");
+
 /* Whose connections each segment has. */
 static void
 pipe_deal_conns(struct weft_pipe *p)
@@ -147,7 +155,7 @@ pipe_deal_conns(struct weft_pipe *p)
 		p->segment[s].burst.way = l->way[s];
 		ways = RTE_MAX(ways, l->ways[s]);
 	}
-	if (ways == 1 || p->env->conns == NULL)
+	if (ways == 1)
 		return;
 	weft_conns_deal(p->env->conns, ways, p->env->pid);
 	p->way_of = weft_conns_ways(p->env->conns);
@@ -315,22 +323,18 @@ pipe_run_traced(struct weft_pipe *p, struct weft_trace *trace, struct pipe_segme
 		trace_end(trace, &w);
 }
 
-/* To each way what is its senders'. */
+/* To each way what is its senders'. Before ways no stage gives more frames than it was given. */
 static __rte_noinline void
 pipe_deal(const struct weft_pipe *p, struct pipe_segment *seg)
 {
 	const struct weft_burst *b = &seg->burst;
 	unsigned int n[WEFT_PIPE_SEGMENTS_MAX] = { 0 };
 
+	assert(b->n <= WEFT_BURST_MAX);
 	for (uint16_t i = 0; i < b->n; i++) {
 		const unsigned int way = p->way_of[weft_frame(b->pkt[i])->hdr.spid % WEFT_PIDS];
 
 		seg->dealt[way][n[way]++] = b->pkt[i];
-		if (n[way] < WEFT_BURST_MAX)
-			continue;
-		rte_ring_sp_enqueue_bulk(
-			seg->out[way], (void **)seg->dealt[way], WEFT_BURST_MAX, NULL);
-		n[way] = 0;
 	}
 	for (unsigned int way = 0; way < seg->n_out; way++)
 		if (n[way] != 0)

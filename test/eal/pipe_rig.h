@@ -82,6 +82,13 @@ rig_conn(struct weft_conns *t, enum weft_ide_mode ide, uint16_t spid)
 	return c;
 }
 
+static inline struct weft_env
+rig_env_of_codecs(void)
+{
+	return (struct weft_env){ .fec = weft_fec_kernel_find(NULL, rig.features),
+		.crc = weft_crc_kernel_find(NULL, rig.features) };
+}
+
 /* Start over with this receive layout. */
 static void
 rig_start(enum weft_ide_mode ide, const char *rx_layout)
@@ -94,8 +101,7 @@ rig_start(enum weft_ide_mode ide, const char *rx_layout)
 	rig.rx_conn = rig_conn(rig.rx_conns, ide, RIG_SPID);
 	rig.tables = route_tables_new(RIG_DPID, 1, 3, 0, 0);
 	weft_tables_publish(&rig.slot, rig.tables);
-	rig.tx_env = (struct weft_env){ .fec = weft_fec_kernel_find(NULL, rig.features),
-		.crc = weft_crc_kernel_find(NULL, rig.features) };
+	rig.tx_env = rig_env_of_codecs();
 	rig.rx_env = rig.tx_env;
 	rig.rx_env.only_mode = -1;
 	rig.rx_env.pid = RIG_DPID;

@@ -210,6 +210,22 @@ WEFT_TEST(a_sink_may_be_behind_ways)
 	rig_stop();
 }
 
+/* Without connections nothing is dealt: it is refused, whatever the stages. */
+WEFT_TEST(ways_want_connections)
+{
+	struct weft_env env = rig_env_of_codecs();
+	const struct weft_pipe_cfg cfg = { .name = "none",
+		.layout = "deframe|2*fec_check",
+		.env = &env,
+		.sink = rig_sink,
+		.socket = SOCKET_ID_ANY };
+	char err[512] = "";
+
+	assert_null(weft_pipe_create(&cfg, err, sizeof(err)));
+	assert_int_equal(rte_errno, EINVAL);
+	assert_non_null(strstr(err, "pipeline none: ways need connections"));
+}
+
 /* One way that nobody polls holds up what comes, and nothing is lost. */
 WEFT_TEST(a_way_that_is_full_holds_back)
 {

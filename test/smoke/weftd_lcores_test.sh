@@ -84,6 +84,7 @@ refused 'expected no 2* in' --rx-layout 'deframe|2*fec_check,link_rx,ide_open|ro
 "$app/weftd" --check --topology "$work/one.yaml" --rx-layout "$opened" >"$work/check"
 grep -q 'lcore 0: the node | deframe,fec_check,link_rx | deliver' "$work/check" || die "cxl: $(cat "$work/check")"
 cp "$work/rings.yaml" "$work/one.yaml"
+refused 'expected no 2* in "deframe|2*fec_check|route": ways go by connections' --switch-layout 'deframe|2*fec_check|route'
 refused '"route" has one way' --rx-layout 'deframe|2*fec_check,link_rx,route,deliver'
 refused '--rx-layout: node h0: "deframe,crc_first" and "link_rx" would both run on lcore 0: of what works on connections only' \
 	--rx-layout 'deframe,crc_first|link_rx|ide_open,deliver'
