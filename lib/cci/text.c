@@ -6,7 +6,7 @@
  * ways: here is only what a member of a struct looks like.
  */
 
-#include "weft_cci_text.h"
+#include "text_priv.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -24,13 +24,7 @@ union text_struct {
 	uint8_t bytes[WEFT_CCI_STRUCT_MAX];
 };
 
-struct text_out {
-	char *text;
-	size_t room, len;
-	bool is_full;
-};
-
-__attribute__((format(printf, 2, 3))) static void
+void
 text_add(struct text_out *o, const char *fmt, ...)
 {
 	va_list ap;

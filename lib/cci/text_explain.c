@@ -6,10 +6,9 @@
  * weft_cci_parse_payload() refuses. The parser decides: here its parts are put to it one by one.
  */
 
-#include "weft_cci_text.h"
+#include "text_priv.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
 
@@ -19,28 +18,10 @@
 #define EXPLAIN_SHOW 48 /* characters of a wrong word that are shown */
 #define EXPLAIN_HEX_MIN 16 /* bytes from which on a field is hex digits */
 
-struct explain_out {
-	char *text;
-	size_t room, len;
-};
-
 static size_t
 explain_min(size_t a, size_t b)
 {
 	return a < b ? a : b;
-}
-
-__attribute__((format(printf, 2, 3))) static void
-explain_add(struct explain_out *o, const char *fmt, ...)
-{
-	va_list ap;
-	int n;
-
-	va_start(ap, fmt);
-	n = vsnprintf(o->text + o->len, o->room - o->len, fmt, ap);
-	va_end(ap);
-	if (n > 0)
-		o->len = explain_min(o->len + (size_t)n, o->room - 1);
 }
 
 static bool
@@ -72,32 +53,32 @@ explain_counted(const struct weft_cci_layout *layout, const struct weft_cci_fiel
 }
 
 static void
-explain_form(struct explain_out *o, const struct weft_cci_field *f)
+explain_form(struct text_out *o, const struct weft_cci_field *f)
 {
-	explain_add(o, "%s=", f->name);
+	text_add(o, "%s=", f->name);
 	if (f->kind == WEFT_CCI_FIELD_LIST && f->entry != NULL) {
 		for (unsigned int k = 0; k < f->entry->n_fields; k++)
-			explain_add(o, "%c%s", k == 0 ? '[' : ':', f->entry->fields[k].name);
-		explain_add(o, ",...]");
+			text_add(o, "%c%s", k == 0 ? '[' : ':', f->entry->fields[k].name);
+		text_add(o, ",...]");
 	} else {
-		explain_add(o, "%s",
+		text_add(o, "%s",
 			f->kind == WEFT_CCI_FIELD_LIST ? "[N,...]"
 			: explain_is_number(f)         ? "N"
 						       : "HEX");
 	}
-	explain_add(o, "%s", f->must != NULL ? "*" : "");
+	text_add(o, "%s", f->must != NULL ? "*" : "");
 }
 
 void
 weft_cci_print_fields(char *text, size_t room, const struct weft_cci_layout *layout)
 {
-	struct explain_out o = { text, room, 0 };
+	struct text_out o = { .text = text, .room = room };
 
 	text[0] = '\0';
 	for (unsigned int i = 0; layout != NULL && i < layout->n_fields; i++) {
 		if (explain_counted(layout, &layout->fields[i]) != NULL)
 			continue;
-		explain_add(&o, "%s", o.len == 0 ? "" : " ");
+		text_add(&o, "%s", o.len == 0 ? "" : " ");
 		explain_form(&o, &layout->fields[i]);
 	}
 }
@@ -126,7 +107,7 @@ explain_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 
 static void
 explain_unknown(
-	struct explain_out *o, const struct weft_cci_layout *layout, const char *word, size_t len)
+	struct text_out *o, const struct weft_cci_layout *layout, const char *word, size_t len)
 {
 	const char *nearest = NULL;
 	size_t least = UINT16_MAX;
@@ -140,12 +121,12 @@ explain_unknown(
 			nearest = name;
 		}
 	}
-	explain_add(o, "there is no field \"%.*s\"", (int)explain_min(len, EXPLAIN_SHOW), word);
+	text_add(o, "there is no field \"%.*s\"", (int)explain_min(len, EXPLAIN_SHOW), word);
 	if (nearest != NULL)
-		explain_add(o, ", the nearest is %s", nearest);
+		text_add(o, ", the nearest is %s", nearest);
 }
 
-static void explain_value(struct explain_out *o, const struct weft_cci_layout *layout,
+static void explain_value(struct text_out *o, const struct weft_cci_layout *layout,
 	const struct weft_cci_field *f, const char *value, size_t len);
 
 /* Whether this value alone is one of the field. */
@@ -163,7 +144,7 @@ explain_is_good(const struct weft_cci_layout *layout, const struct weft_cci_fiel
 
 /* An element of a list of entries: the first of its parts that is wrong. */
 static void
-explain_entry(struct explain_out *o, const struct weft_cci_field *f, const char *at, size_t len)
+explain_entry(struct text_out *o, const struct weft_cci_field *f, const char *at, size_t len)
 {
 	unsigned int k = 0;
 
@@ -179,22 +160,22 @@ explain_entry(struct explain_out *o, const struct weft_cci_field *f, const char 
 			break;
 		at += n + 1;
 	}
-	explain_add(o, "expected %u values with a colon between", f->entry->n_fields);
+	text_add(o, "expected %u values with a colon between", f->entry->n_fields);
 }
 
 static void
-explain_element(struct explain_out *o, const struct weft_cci_field *f, const char *at, size_t len)
+explain_element(struct text_out *o, const struct weft_cci_field *f, const char *at, size_t len)
 {
 	if (f->entry != NULL)
 		explain_entry(o, f, at, len);
 	else
-		explain_add(o, "expected a number of 0 to 0x%llx, got \"%.*s\"", explain_most(f),
+		text_add(o, "expected a number of 0 to 0x%llx, got \"%.*s\"", explain_most(f),
 			(int)explain_min(len, EXPLAIN_SHOW), at);
 }
 
 /* A list: its first wrong element, or that it is too long. */
 static void
-explain_list(struct explain_out *o, const struct weft_cci_layout *layout,
+explain_list(struct text_out *o, const struct weft_cci_layout *layout,
 	const struct weft_cci_field *f, const char *value, size_t len)
 {
 	const char *at = value + 1, *end = value + len - 1;
@@ -204,9 +185,9 @@ explain_list(struct explain_out *o, const struct weft_cci_layout *layout,
 	if (f->count_width == 1)
 		most = explain_min(most, UINT8_MAX);
 	if (len < 2 || value[0] != '[' || *end != ']') {
-		explain_add(o, "expected a list in brackets, ");
+		text_add(o, "expected a list in brackets, ");
 		explain_form(o, f);
-		explain_add(o, ", got \"%.*s\"", (int)explain_min(len, EXPLAIN_SHOW), value);
+		text_add(o, ", got \"%.*s\"", (int)explain_min(len, EXPLAIN_SHOW), value);
 		return;
 	}
 	for (;; n++) {
@@ -214,7 +195,7 @@ explain_list(struct explain_out *o, const struct weft_cci_layout *layout,
 
 		snprintf(one, sizeof(one), "[%.*s]", (int)part, at);
 		if (part == 0 || !explain_is_good(layout, f, one, strlen(one))) {
-			explain_add(o, "element %zu: ", n);
+			text_add(o, "element %zu: ", n);
 			explain_element(o, f, at, part);
 			return;
 		}
@@ -222,40 +203,40 @@ explain_list(struct explain_out *o, const struct weft_cci_layout *layout,
 			break;
 		at += part + 1;
 	}
-	explain_add(o, "it has %zu elements, and at most %zu fit", n, most);
+	text_add(o, "it has %zu elements, and at most %zu fit", n, most);
 }
 
 static void
-explain_value(struct explain_out *o, const struct weft_cci_layout *layout,
+explain_value(struct text_out *o, const struct weft_cci_layout *layout,
 	const struct weft_cci_field *f, const char *value, size_t len)
 {
 	const int show = (int)explain_min(len, EXPLAIN_SHOW);
 
-	explain_add(o, "%s: ", f->name);
+	text_add(o, "%s: ", f->name);
 	if (f->kind == WEFT_CCI_FIELD_LIST)
 		explain_list(o, layout, f, value, len);
 	else if (f->kind == WEFT_CCI_FIELD_DATA)
-		explain_add(o, "expected at most %u bytes, two hex digits each, got \"%.*s\"",
+		text_add(o, "expected at most %u bytes, two hex digits each, got \"%.*s\"",
 			WEFT_CCI_MAX_PAYLOAD - layout->len, show, value);
 	else if (explain_is_number(f))
-		explain_add(o, "expected a number of 0 to 0x%llx, got \"%.*s\"", explain_most(f),
-			show, value);
+		text_add(o, "expected a number of 0 to 0x%llx, got \"%.*s\"", explain_most(f), show,
+			value);
 	else
-		explain_add(o, "expected %u hex digits, got %zu characters, \"%.*s\"",
+		text_add(o, "expected %u hex digits, got %zu characters, \"%.*s\"",
 			2u * f->size * (f->kind == WEFT_CCI_FIELD_WORDS ? f->n : 1u), len, show,
 			value);
 }
 
 /* A word of the text. @return whether it is wrong, and said to be */
 static bool
-explain_word(struct explain_out *o, const struct weft_cci_layout *layout, const char *word,
-	size_t len, uint64_t *seen)
+explain_word(struct text_out *o, const struct weft_cci_layout *layout, const char *word, size_t len,
+	uint64_t *seen)
 {
 	const size_t name = explain_min(strcspn(word, "="), len);
 	const struct weft_cci_field *f = NULL;
 
 	if (name == len || name == 0) {
-		explain_add(o, "expected name=value, got \"%.*s\"",
+		text_add(o, "expected name=value, got \"%.*s\"",
 			(int)explain_min(len, EXPLAIN_SHOW), word);
 		return true;
 	}
@@ -265,7 +246,7 @@ explain_word(struct explain_out *o, const struct weft_cci_layout *layout, const 
 			continue;
 		f = &layout->fields[i];
 		if ((*seen >> i & 1) != 0) {
-			explain_add(o, "%s: it stands there twice", f->name);
+			text_add(o, "%s: it stands there twice", f->name);
 			return true;
 		}
 		*seen |= WEFT_BIT64(i);
@@ -286,12 +267,12 @@ void
 weft_cci_explain_payload(
 	char *why, size_t room, const struct weft_cci_layout *layout, const char *text)
 {
-	struct explain_out o = { why, room, 0 };
+	struct text_out o = { .text = why, .room = room };
 	uint64_t seen = 0;
 
 	why[0] = '\0';
 	if (layout == NULL) {
-		explain_add(&o, "the command takes no fields");
+		text_add(&o, "the command takes no fields");
 		return;
 	}
 	for (const char *at = text + strspn(text, " "); *at != '\0'; at += strspn(at, " ")) {
@@ -306,9 +287,9 @@ weft_cci_explain_payload(
 
 		if (list == NULL || (seen >> i & 1) == 0)
 			continue;
-		explain_add(&o, "%s: it is not the number of elements of %s=; left out, it is that",
+		text_add(&o, "%s: it is not the number of elements of %s=; left out, it is that",
 			layout->fields[i].name, list->name);
 		return;
 	}
-	explain_add(&o, "they are more than %u bytes", WEFT_CCI_MAX_PAYLOAD);
+	text_add(&o, "they are more than %u bytes", WEFT_CCI_MAX_PAYLOAD);
 }
