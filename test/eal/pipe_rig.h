@@ -5,6 +5,8 @@
 #ifndef PIPE_RIG_H
 #define PIPE_RIG_H
 
+#include <errno.h>
+
 #include "eal_test.h"
 #include "route_tables.h"
 #include "weft_ide_pace.h"
@@ -175,6 +177,45 @@ rig_settle(void)
 		for (unsigned int s = 0; s < weft_pipe_segments(rig.rx); s++)
 			worked += weft_pipe_poll(rig.rx, s);
 	} while (worked != 0);
+}
+
+/* @p d with a frame behind it: masks and bytes. */
+static inline uint64_t
+rig_digest(uint64_t d, struct rte_mbuf *m)
+{
+	const struct weft_frame *f = weft_frame(m);
+	const uint8_t *p = weft_frame_flits(m);
+
+	d = d * 1000003 + f->discard + f->seq_gap * 7 + (uint64_t)f->out_port;
+	for (unsigned int k = 0; k < f->hdr.n_flits * (unsigned int)WEFT_FLIT_LEN; k++)
+		d = d * 31 + p[k];
+	return d;
+}
+
+/* A layout, and what of it is wrong, or NULL. */
+struct rig_layout {
+	const char *text;
+	const char *says;
+	unsigned int stages, segments;
+};
+
+static inline void
+rig_check_layouts(const struct rig_layout *row, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct weft_layout l = { 0 };
+		char err[512] = "";
+		int rc = weft_layout_parse(row[i].text, &l, err, sizeof(err));
+
+		assert_int_equal(rc, row[i].says == NULL     ? 0
+				     : row[i].text[0] == '@' ? -ENOENT
+							     : -EINVAL);
+		assert_int_equal(l.n_stages, row[i].stages);
+		assert_int_equal(l.n_segments, row[i].segments);
+		assert_int_equal(l.first[l.n_segments], l.n_stages);
+		if (row[i].says != NULL && strstr(err, row[i].says) == NULL)
+			fail_msg("\"%s\" says \"%s\"", row[i].text, err);
+	}
 }
 
 static inline uint64_t

@@ -10,11 +10,7 @@ static struct weft_rand r;
 
 WEFT_TEST(layouts_are_read_or_refused)
 {
-	static const struct {
-		const char *text;
-		const char *says; /* NULL: good */
-		unsigned int stages, segments;
-	} cases[] = {
+	static const struct rig_layout cases[] = {
 		{ "deframe", NULL, 1, 1 },
 		{ WEFT_LAYOUT_RX_IDE, NULL, 5, 1 },
 		{ " deframe , fec_check|\tlink_rx ", NULL, 3, 2 },
@@ -38,23 +34,7 @@ WEFT_TEST(layouts_are_read_or_refused)
 		{ "a_name_that_is_much_longer_than_any_stage_has", "no stage is called", 0, 0 },
 	};
 
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
-		struct weft_layout l = { 0 };
-		char err[512] = "";
-		int rc = weft_layout_parse(cases[i].text, &l, err, sizeof(err));
-
-		if (cases[i].says == NULL) {
-			assert_int_equal(rc, 0);
-			assert_int_equal(l.n_stages, cases[i].stages);
-			assert_int_equal(l.n_segments, cases[i].segments);
-			assert_int_equal(l.first[l.n_segments], l.n_stages);
-			continue;
-		}
-		assert_true(rc < 0);
-		assert_int_equal(l.n_stages, 0);
-		if (strstr(err, cases[i].says) == NULL)
-			fail_msg("\"%s\" says \"%s\"", cases[i].text, err);
-	}
+	rig_check_layouts(cases, WEFT_ARRAY_SIZE(cases));
 }
 
 /* What of a layout must stay together, and what may run anywhere, or with halves of links. */
@@ -221,14 +201,8 @@ digest_frames(void)
 {
 	uint64_t d = 0;
 
-	for (unsigned int i = 0; i < rig.n; i++) {
-		const struct weft_frame *f = weft_frame(rig.frame[i]);
-		const uint8_t *p = weft_frame_flits(rig.frame[i]);
-
-		d = d * 1000003 + f->discard + f->seq_gap * 7 + (uint64_t)f->out_port;
-		for (unsigned int k = 0; k < f->hdr.n_flits * (unsigned int)WEFT_FLIT_LEN; k++)
-			d = d * 31 + p[k];
-	}
+	for (unsigned int i = 0; i < rig.n; i++)
+		d = rig_digest(d, rig.frame[i]);
 	return d;
 }
 

@@ -3,8 +3,6 @@
 
 /* Ways of a pipeline: senders are dealt to them, and of each sender comes what one lcore gives. */
 
-#include <errno.h>
-
 #include "pipe_rig.h"
 
 #define SENDERS 5
@@ -31,13 +29,10 @@ static void
 digest_frames(struct outcome *o)
 {
 	for (unsigned int i = 0; i < rig.n; i++) {
-		const struct weft_frame *f = weft_frame(rig.frame[i]);
-		const uint8_t *p = weft_frame_flits(rig.frame[i]);
-		uint64_t *d = &o->digest[(f->hdr.spid - RIG_SPID) / 16];
+		const unsigned int spid = weft_frame(rig.frame[i])->hdr.spid;
+		uint64_t *d = &o->digest[(spid - RIG_SPID) / 16];
 
-		*d = *d * 1000003 + f->discard + f->seq_gap * 7 + (uint64_t)f->out_port;
-		for (unsigned int k = 0; k < f->hdr.n_flits * (unsigned int)WEFT_FLIT_LEN; k++)
-			*d = *d * 31 + p[k];
+		*d = rig_digest(*d, rig.frame[i]);
 	}
 }
 
@@ -128,11 +123,7 @@ check_shares(unsigned int ways)
 
 WEFT_TEST(ways_are_read_or_refused)
 {
-	static const struct {
-		const char *text;
-		const char *says; /* NULL: good */
-		unsigned int stages, segments;
-	} cases[] = {
+	static const struct rig_layout cases[] = {
 		{ "deframe|2*fec_check,link_rx|route", NULL, 6, 4 },
 		{ "deframe| 3 * link_rx", "character 10: no stage is called \"3\"", 0, 0 },
 		{ "deframe|3*fec_check|3* crc_first", "is in the place of", 0, 0 },
@@ -153,18 +144,7 @@ WEFT_TEST(ways_are_read_or_refused)
 		{ "deframe|2*link_rx|ide_open", "expected it in a segment with 2*", 0, 0 },
 	};
 
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(cases); i++) {
-		struct weft_layout l = { 0 };
-		char err[512] = "";
-		int rc = weft_layout_parse(cases[i].text, &l, err, sizeof(err));
-
-		assert_int_equal(rc, cases[i].says == NULL ? 0 : -EINVAL);
-		assert_int_equal(l.n_stages, cases[i].stages);
-		assert_int_equal(l.n_segments, cases[i].segments);
-		assert_int_equal(l.first[l.n_segments], l.n_stages);
-		if (cases[i].says != NULL && strstr(err, cases[i].says) == NULL)
-			fail_msg("\"%s\" says \"%s\"", cases[i].text, err);
-	}
+	rig_check_layouts(cases, WEFT_ARRAY_SIZE(cases));
 }
 
 WEFT_TEST(every_way_gives_what_one_lcore_gives)
