@@ -133,11 +133,16 @@ pipe_restore_frame(struct pipe *c, unsigned int i, const uint8_t *bytes, struct 
 }
 
 static void
-pipe_restore_conn(struct pipe *c, struct weft_conn_dir *conn)
+pipe_restore_conns(struct pipe *c)
 {
-	conn->isn.next = WEFT_ISN_FIRST;
-	if (conn->stream != NULL)
-		weft_ide_stream_init(conn->stream, c->p->ide, WEFT_IDE_CONTAINMENT, key, 1, true);
+	for (unsigned int k = 0; k < c->n_conns; k++) {
+		struct weft_conn_dir *conn = c->of[k];
+
+		conn->isn.next = WEFT_ISN_FIRST;
+		if (conn->stream != NULL)
+			weft_ide_stream_init(
+				conn->stream, c->p->ide, WEFT_IDE_CONTAINMENT, key, 1, true);
+	}
 }
 
 static void
@@ -148,8 +153,7 @@ pipe_prepare(void *ctx)
 
 	weft_pipe_drain(c->pipe); /* a frame that waits for the next epoch's MAC */
 	c->expect += c->n_frames;
-	for (unsigned int k = 0; k < c->n_conns; k++)
-		pipe_restore_conn(c, c->of[k]);
+	pipe_restore_conns(c);
 	for (unsigned int i = 0; i < c->n_frames; i++)
 		pipe_restore_frame(c, i, tx ? c->plain : c->wire,
 			c->kind == PIPE_ROUTE_WAIT    ? c->one_of[i % PIPE_WAIT_CONNS]
@@ -479,8 +483,7 @@ pipe_make_wire(struct pipe *c)
 
 	if (tx == NULL)
 		return false;
-	for (unsigned int k = 0; k < c->n_conns; k++)
-		pipe_restore_conn(c, c->of[k]);
+	pipe_restore_conns(c);
 	for (unsigned int i = 0; i < c->n_frames; i++) {
 		pipe_restore_frame(c, i, c->plain, c->of[i % c->n_conns]);
 		weft_pipe_push(tx, &c->frame[i], 1);
