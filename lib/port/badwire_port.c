@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "port_priv.h"
 #include "weft_loop.h"
 
 /* Give the device what is ready. Under the lock of the wire: two lcores may come to it. */
@@ -33,9 +34,12 @@ bool
 weft_port_detour_rx(struct weft_port *port)
 {
 	struct weft_badwire *w = __atomic_load_n(&port->badwire, __ATOMIC_ACQUIRE);
+	const uint8_t detour = __atomic_load_n(&port->detour, __ATOMIC_ACQUIRE);
 
-	if ((__atomic_load_n(&port->detour, __ATOMIC_ACQUIRE) & WEFT_PORT_CLOSED) != 0)
+	if ((detour & WEFT_PORT_CLOSED) != 0)
 		return false;
+	if ((detour & WEFT_PORT_UNREAD) != 0)
+		port_look_whether_read(port);
 	if (w == NULL || !weft_badwire_is_busy(w) || !rte_spinlock_trylock(&w->lock))
 		return true;
 	weft_badwire_release(w, rte_rdtsc());

@@ -214,6 +214,8 @@ door_relay(struct memif_door *d, int from, int to)
 		close(fd);
 	if (from == d->driver && msg.type == MEMIF_DISCONNECT)
 		memif_send(to, &msg, -1);
+	if (from == d->peer)
+		port_read_out(d->port, d->wake);
 	door_part(d);
 }
 

@@ -89,8 +89,11 @@ relay_pass(struct memif_relay *r, int from, int to)
 	}
 	if (fd >= 0)
 		close(fd);
-	if (!goes_on)
-		relay_part(r);
+	if (goes_on)
+		return;
+	if (from == r->server)
+		port_read_out(r->port, r->wake);
+	relay_part(r);
 }
 
 static void

@@ -11,6 +11,7 @@
 #include <rte_malloc.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -18,6 +19,8 @@
 #include "weft_eal.h"
 #include "weft_loop.h"
 #include "weft_port_badwire.h"
+
+#define PORT_UNREAD_MS 500 /* at most: lcores may be stopped, or hold frames back */
 
 /* Two rings, one a direction; lives until both ends are closed. */
 struct port_pair {
@@ -440,6 +443,28 @@ void
 port_release(struct weft_port *port)
 {
 	__atomic_fetch_and(&port->detour, (uint8_t)~WEFT_PORT_HELD, __ATOMIC_ACQ_REL);
+}
+
+void
+port_look_whether_read(struct weft_port *port)
+{
+	if (port->ctl->unread_bursts == port->rx_bursts)
+		__atomic_fetch_and(&port->detour, (uint8_t)~WEFT_PORT_UNREAD, __ATOMIC_ACQ_REL);
+	port->ctl->unread_bursts = port->rx_bursts;
+}
+
+void
+port_read_out(struct weft_port *port, int wake)
+{
+	struct pollfd p = { .fd = wake, .events = POLLIN };
+
+	port->ctl->unread_bursts = UINT64_MAX;
+	__atomic_fetch_or(&port->detour, WEFT_PORT_UNREAD, __ATOMIC_ACQ_REL);
+	for (unsigned int ms = 0; ms < PORT_UNREAD_MS; ms++)
+		if ((__atomic_load_n(&port->detour, __ATOMIC_ACQUIRE) & WEFT_PORT_UNREAD) == 0 ||
+			poll(&p, 1, 1) > 0)
+			break;
+	__atomic_fetch_and(&port->detour, (uint8_t)~WEFT_PORT_UNREAD, __ATOMIC_ACQ_REL);
 }
 
 const char *

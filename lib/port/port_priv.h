@@ -113,6 +113,7 @@ struct weft_port_ctl {
 	unsigned int max_flits;
 	struct port_ethdev ethdev;
 	unsigned int connect_wait; /* memif client: calls to tend it before it connects anew */
+	uint64_t unread_bursts; /* WEFT_PORT_UNREAD: not empty, before the last one was asked for */
 	struct memif_relay *relay; /* NULL: no memif client */
 	struct memif_door *door; /* NULL: no memif server */
 	struct port_pair *pair; /* NULL: an ethdev */
@@ -124,6 +125,15 @@ struct weft_port_ctl {
 /* Have no lcore in a burst of the port until it is released: waits for a round of the loops. */
 void port_hold(struct weft_port *port);
 void port_release(struct weft_port *port);
+
+/*
+ * The other end of a memif has gone: have what it sent before be read, as what is on a wire is.
+ * Until a burst comes in empty, @wake can be read, or the port is not asked for long.
+ */
+void port_read_out(struct weft_port *port, int wake);
+
+/* That is so: the lcore that receives is about to ask for a burst. */
+void port_look_whether_read(struct weft_port *port);
 
 /* Ask the machine, choose a driver, and bring the device up. 0, or as weft_port_open(). */
 int port_open_device(

@@ -103,6 +103,8 @@ enum {
 	WEFT_PORT_BADWIRE = 2, /* faults are injected into what is sent (weft_port_badwire.h) */
 	WEFT_PORT_REPAIRED = 4, /* that ends: as held, but by another thread */
 	WEFT_PORT_CLOSED = WEFT_PORT_HELD | WEFT_PORT_REPAIRED,
+	/* memif: the other end went, and not all that it sent is known to be read */
+	WEFT_PORT_UNREAD = 8,
 };
 
 /** A port. Fields are the library's; they are visible for the inline functions only. */

@@ -357,6 +357,85 @@ WEFT_TEST(a_server_that_goes_does_no_harm_to_a_busy_client)
 	test_pool_is_whole(pool);
 }
 
+#define LATE 32 /* frames */
+
+struct late {
+	struct weft_port *port;
+	atomic_bool may_read;
+	atomic_uint frames;
+};
+
+static unsigned int
+receive_when_it_may(void *arg)
+{
+	struct late *l = arg;
+	struct rte_mbuf *mbufs[32];
+	uint16_t n;
+
+	if (!atomic_load(&l->may_read))
+		return 0;
+	n = weft_port_rx(l->port, mbufs, 32);
+	for (uint16_t i = 0; i < n; i++)
+		test_frame_is(mbufs[i], atomic_load(&l->frames) + i, FRAME_LEN);
+	rte_pktmbuf_free_bulk(mbufs, n);
+	atomic_fetch_add(&l->frames, n);
+	return n;
+}
+
+/* LATE frames, from that number on. */
+static void
+send_from(struct weft_port *port, uint32_t first)
+{
+	struct rte_mbuf *mbufs[LATE];
+	uint16_t sent = 0;
+
+	for (uint16_t i = 0; i < LATE; i++)
+		mbufs[i] = test_frame(pool, first + i, FRAME_LEN);
+	while (sent < LATE) /* neither is a first burst taken, nor one that nobody reads */
+		sent = (uint16_t)(sent + weft_port_tx(port, mbufs + sent, (uint16_t)(LATE - sent)));
+}
+
+/* The last words of a process that ends, to one whose lcore has no CPU just then. */
+static void
+send_and_go(bool server_goes)
+{
+	struct weft_port *server = open_end("m.server", server_path, true);
+	struct weft_port *client = open_end("m.client", client_path, false);
+	struct weft_port *leaver = server_goes ? server : client;
+	struct late late = { .port = server_goes ? client : server, .may_read = true };
+	const struct weft_poll poll = { receive_when_it_may, &late };
+	const struct weft_loop_cfg cfg = {
+		.lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = &poll, .n_polls = 1
+	};
+	struct weft_loop *loop = weft_loop_create(&cfg);
+
+	assert_non_null(loop);
+	assert_int_equal(weft_loop_launch(loop), 0);
+	wait_up(server, true);
+	wait_up(client, true);
+	send_from(leaver, 0);
+	while (atomic_load(&late.frames) < LATE)
+		usleep(100);
+	atomic_store(&late.may_read, false);
+	send_from(leaver, LATE);
+	weft_port_close(leaver);
+	usleep(20000);
+	atomic_store(&late.may_read, true);
+	wait_up(late.port, false);
+	assert_int_equal(atomic_load(&late.frames), 2 * LATE);
+	weft_loop_stop(loop);
+	weft_loop_join(loop);
+	weft_loop_free(loop);
+	weft_port_close(late.port);
+	test_pool_is_whole(pool);
+}
+
+WEFT_TEST(what_was_sent_before_the_other_end_went_is_read)
+{
+	for (unsigned int round = 0; round < 4; round++)
+		send_and_go(round & 1);
+}
+
 /* Memory as a client has it: rings that are marked as such, in a file that cannot shrink. */
 static int
 client_memory(size_t len, bool can_shrink, bool is_marked)

@@ -198,6 +198,25 @@ same "a stall: nothing lost, or dropped on the way to the port" "0 0 0" "$(json 
 kill -INT "$pid_s0" "$pid_g0"
 wait "$pid_s0" "$pid_g0" || die "others did not end well"
 
+# --- a daemon that ends while the others get no CPU ---
+
+fabric rxl "{mode: skid, key_file: $work/psk}" 0 "driver: memif" >"$work/ends.yaml"
+"$app/weftd" --topology "$work/ends.yaml" --node s0,g0 "${layouts[@]}" "${switch[@]}" >"$work/others.log" 2>&1 &
+others=$!
+pids+=("$others")
+"$app/weftd" --topology "$work/ends.yaml" --node h0 --quiet "${layouts[@]}" >"$work/h0.log" 2>&1 &
+h0=$!
+pids+=("$h0")
+wait_for 20 has_read h0 "$h0" 100
+kill -STOP "$others"
+kill -INT "$h0"
+wait "$h0" || die "the host did not end well: $?"
+kill -CONT "$others"
+is_down() { [ "$("$app/weftctl" show connections --json | json /dev/stdin 'o[0]["state"]')" = down ]; }
+wait_for 4 is_down # a silent session would last for 10 s
+kill -INT "$others"
+wait "$others" || die "others did not end well"
+
 # --- while it runs ---
 
 fabric rxl "{mode: off}" 0 "driver: ring" >"$work/live.yaml"
