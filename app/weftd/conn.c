@@ -53,6 +53,21 @@ conns_fini(struct node *n)
 	free(n->conn);
 }
 
+bool
+conns_are_parting(const struct node *n)
+{
+	for (uint16_t i = 0; i < n->node->n_links; i++) {
+		const struct weft_session *s = weft_link_session(n->node->link[i].end);
+
+		if (weft_session_is_parting(s) || s->due.goodbye)
+			return true;
+	}
+	for (uint16_t p = 0; p < n->n_ports; p++)
+		if (daemon_backlog_waits(&n->out[p]))
+			return true;
+	return false;
+}
+
 static uint32_t
 conn_count(const struct daemon *d)
 {

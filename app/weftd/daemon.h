@@ -363,6 +363,9 @@ int conn_cfg(void *node, struct weft_node_link *l, struct weft_link_cfg *c);
 int conns_init(struct node *n, char *err, size_t err_len);
 void conns_fini(struct node *n);
 
+/** Whether a goodbye has not left the node yet, or is still to be asked about. */
+bool conns_are_parting(const struct node *n);
+
 /**
  * Control thread: go on to the connections of the next turn. What it looks at is taken from the
  * lcores' caches, so of many it looks at some hundred at a time.

@@ -401,10 +401,8 @@ static bool
 weftd_is_parting(const struct daemon *d)
 {
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t p = 0; p < d->node[i].node->n_links; p++)
-			if (weft_session_is_parting(
-				    weft_link_session(d->node[i].node->link[p].end)))
-				return true;
+		if (conns_are_parting(&d->node[i]))
+			return true;
 	return false;
 }
 
