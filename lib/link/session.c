@@ -123,7 +123,7 @@ session_begin(struct weft_session *s, uint32_t id, uint64_t now_ns)
 	s->state = WEFT_SESSION_UP;
 	s->differs = WEFT_PARAM_NONE;
 	s->rx_timed_out = s->peer_rx_timed_out = false;
-	s->peer_has_begun = s->cfg.is_initiator || !session_has_ide(s); /* SESS-29 */
+	s->peer_has_begun = s->cfg.is_initiator; /* SESS-38 */
 	s->was_probed = false;
 	s->due.ready = false;
 	s->due.keepalive = !s->cfg.is_initiator; /* the initiator waits for it */
@@ -183,7 +183,6 @@ session_heard(struct weft_session *s, uint64_t now_ns)
 {
 	s->ticked_ns = now_ns;
 	s->idle_ns = 0;
-	s->peer_has_begun = true;
 	if (s->rx_timed_out) {
 		s->rx_timed_out = false;
 		s->due.keepalive = true; /* the other end waits for the all-clear */
@@ -200,6 +199,7 @@ session_is_in(struct weft_session *s, uint32_t id, uint64_t now_ns, enum weft_se
 {
 	*ev = WEFT_SESSION_NOTHING;
 	if (id != 0 && id == s->id) {
+		s->peer_has_begun = true;
 		session_heard(s, now_ns);
 		return true;
 	}

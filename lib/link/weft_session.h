@@ -9,6 +9,7 @@
  *	              <- WELCOME(X) with S in it
  *	READY(S)      ->            the responder begins S
  *	              <- KEEPALIVE(S), or flits of S: the initiator begins S
+ *	flits of S    ->            the responder sends flits from now on
  *
  * The responder gives up the session it had only when READY of the new one proves that the
  * initiator lives now; the initiator takes a WELCOME only for the HELLO it sends now. So no frame
@@ -163,7 +164,7 @@ struct weft_session {
 	uint8_t differs; /* enum weft_control_param, in REFUSED */
 	bool rx_timed_out; /* live: nothing came for rx_timeout_ns */
 	bool peer_rx_timed_out; /* live: the other end says so of itself */
-	bool peer_has_begun; /* live: with keys, heard in it; a responder is not told otherwise */
+	bool peer_has_begun; /* live: a responder has heard a KEEPALIVE or flits of it */
 	uint32_t id; /* live session; 0: none */
 	uint64_t ticked_ns; /* time is counted up to here */
 	uint64_t idle_ns; /* live: without a frame of the session, as counted */
@@ -284,8 +285,9 @@ weft_session_is_live(const struct weft_session *s)
 }
 
 /**
- * Whether the other end would take flits now. A responder with keys waits for the first frame of
- * the initiator: until its KEEPALIVE has come there, flits are those of an unknown session.
+ * Whether the other end would take flits now. A responder waits for the first frame of the
+ * initiator in the session: until its KEEPALIVE is heard there, flits may be judged to be those of
+ * an unknown one.
  */
 static inline bool
 weft_session_takes_flits(const struct weft_session *s)

@@ -382,7 +382,7 @@ exchange_bursts(struct rig *r)
 	}
 }
 
-/* SESS-29 */
+/* SESS-38 */
 WEFT_TEST(a_session_that_begins_on_a_clean_wire_drops_nothing)
 {
 	for (unsigned int run = 0; run < 4; run++) {

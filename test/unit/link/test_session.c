@@ -47,6 +47,22 @@ WEFT_TEST(flits_begin_a_session_at_the_asking_end)
 }
 
 /* SESS-1, SESS-3 */
+/* SESS-38 */
+WEFT_TEST(the_answering_end_sends_flits_when_it_has_heard_the_other)
+{
+	n->drop_type = WEFT_CONTROL_KEEPALIVE;
+	run(3 * LATENCY);
+	assert_state(WEFT_SESSION_DOWN, WEFT_SESSION_UP);
+	assert_false(weft_session_takes_flits(&n->s[ANSWERS]));
+	inject(ANSWERS, WEFT_CONTROL_READY, n->s[ANSWERS].id);
+	assert_false(weft_session_takes_flits(&n->s[ANSWERS]));
+	run(KEEPALIVE + 2 * LATENCY);
+	assert_up();
+	assert_true(weft_session_takes_flits(&n->s[ASKS]));
+	run(KEEPALIVE + LATENCY);
+	assert_true(weft_session_takes_flits(&n->s[ANSWERS]));
+}
+
 WEFT_TEST(any_lost_frame_of_the_bring_up_costs_one_hello)
 {
 	static const enum weft_control_type types[] = { WEFT_CONTROL_HELLO, WEFT_CONTROL_WELCOME,
