@@ -682,7 +682,7 @@ etcd_get_memories(struct store *base, const struct weft_topo *t, struct memories
 
 const struct store_kind store_etcd = {
 	.scheme = "etcd:",
-	.expects = "etcd:http://HOST:PORT[,HOST:PORT...][/PREFIX]",
+	.expects = "etcd:http[s]://HOST:PORT[,HOST:PORT...][/PREFIX]",
 	.is_shared = true,
 	.open = etcd_open,
 	.close = etcd_close,

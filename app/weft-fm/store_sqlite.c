@@ -192,6 +192,8 @@ sqlite_open(const char *where, const struct store_cfg *cfg)
 	umask(077);
 	if (where != NULL && stat(where, &s->file) == 0 && !S_ISREG(s->file.st_mode))
 		cli_fail("store %s: expected a file, got something else", where);
+	/* A name is a file's, "file:x" too, as the lock and stat() take it: no URI. */
+	sqlite3_config(SQLITE_CONFIG_URI, 0);
 	if (sqlite3_open(where == NULL ? ":memory:" : where, &s->db) != SQLITE_OK)
 		cli_fail("store %s: %s", where, sqlite3_errmsg(s->db));
 	sqlite3_busy_timeout(s->db, SQLITE_WAIT_MS);

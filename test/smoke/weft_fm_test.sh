@@ -64,8 +64,11 @@ refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
 
 for version in -1 99; do
 	sqlite3 old.db "PRAGMA user_version = $version; CREATE TABLE meta (key)"
+	# A name that looks like a URI is that of a file.
+	cp old.db file:old.db
 	refuses "store old.db: expected schema version 2, got $version" "$app/weft-fm" --topology lab.yaml --store sqlite:old.db
-	rm -f old.db*
+	refuses "store file:old.db: expected schema version 2, got $version" "$app/weft-fm" --topology lab.yaml --store sqlite:file:old.db
+	rm -f old.db* file:old.db*
 done
 sqlite3 notes.db 'CREATE TABLE notes (x)'
 cp notes.db notes.copy
