@@ -48,7 +48,7 @@ static void
 layout_check(const struct daemon *d, const char *option, const char *text, const struct need *need,
 	size_t n, struct weft_layout *l)
 {
-	char err[256];
+	char err[512];
 
 	if (weft_layout_parse(text, l, err, sizeof(err)) != 0)
 		cli_usage("%s: %s", option, err);

@@ -6,10 +6,50 @@
 #include "weft_pipe.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define LAYOUT_FILE_MAX 4096
+#define LAYOUT_WHOLE SIZE_MAX /* a place: what is wrong is not at one */
+
+struct layout_reader {
+	const char *text;
+	const char *path; /* of the file that the text was in, or NULL */
+	char *err;
+	size_t err_len;
+};
+
+/* At @at of the text, said as a person counts. */
+static int layout_error(const struct layout_reader *r, size_t at, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static int
+layout_error(const struct layout_reader *r, size_t at, const char *fmt, ...)
+{
+	const bool is_file = r->path != NULL;
+	char place[64] = "", what[400];
+	size_t line = 1, begin = 0;
+	va_list args;
+
+	for (size_t i = 0; is_file && at != LAYOUT_WHOLE && i < at; i++)
+		if (r->text[i] == '\n') {
+			line++;
+			begin = i + 1;
+		}
+	if (at != LAYOUT_WHOLE && is_file)
+		snprintf(place, sizeof(place), ", line %zu, character %zu", line, at - begin + 1);
+	else if (at != LAYOUT_WHOLE)
+		snprintf(place, sizeof(place), ", character %zu", at + 1);
+	va_start(args, fmt);
+	vsnprintf(what, sizeof(what), fmt, args);
+	va_end(args);
+	return weft_errorf(r->err, r->err_len, -EINVAL, "layout%s%s%s: %s", is_file ? " file " : "",
+		is_file ? r->path : "", place, what);
+}
 
 /* What a person has to choose from. */
 static void
@@ -38,77 +78,72 @@ layout_former(const char *name)
 }
 
 static int
-layout_add(
-	struct weft_layout *l, const char *word, size_t len, size_t at, char *err, size_t err_len)
+layout_add(const struct layout_reader *r, struct weft_layout *l, size_t len, size_t at)
 {
+	const char *const word = r->text + at;
 	char name[32], list[256];
 	const struct weft_stage *s, *before;
 	const char *former;
 
 	if (len == 0)
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: expected a stage name, got nothing", at + 1);
+		return layout_error(r, at, "expected a stage name, got nothing");
 	snprintf(name, sizeof(name), "%.*s", (int)(len < sizeof(name) ? len : sizeof(name) - 1),
 		word);
 	s = len < sizeof(name) ? weft_stage_find(name) : NULL;
 	former = layout_former(name);
 	if (s == NULL && former != NULL)
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: there is no stage %s any more: use %s", at + 1,
-			name, former);
+		return layout_error(r, at, "there is no stage %s any more: use %s", name, former);
+	if (s == NULL && strchr(name, '*') != NULL)
+		return layout_error(r, at,
+			"expected N* at the beginning of a segment, behind |, got \"%s\"", name);
 	if (s == NULL) {
 		layout_list_stages(list, sizeof(list));
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: no stage is called \"%s\"; expected one of %s",
-			at + 1, name, list);
+		return layout_error(
+			r, at, "no stage is called \"%s\"; expected one of %s", name, list);
 	}
 	if (l->n_stages == WEFT_PIPE_STAGES_MAX)
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: more than %d stages", at + 1, WEFT_PIPE_STAGES_MAX);
+		return layout_error(r, at, "more than %d stages", WEFT_PIPE_STAGES_MAX);
 	for (unsigned int i = 0; i < l->n_stages; i++)
 		if (l->stage[i] == s)
-			return weft_errorf(err, err_len, -EINVAL,
-				"layout, character %zu: stage \"%s\" stands twice", at + 1, name);
+			return layout_error(r, at, "stage \"%s\" stands twice", name);
 	before = l->n_stages == 0 ? NULL : l->stage[l->n_stages - 1];
 	if (before != NULL && weft_stage_sends(before->order) != weft_stage_sends(s->order))
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: stage \"%s\" is for what is %s, \"%s\" is not",
-			at + 1, name, weft_stage_sends(s->order) ? "sent" : "received",
-			before->name);
+		return layout_error(r, at, "stage \"%s\" is for what is %s, \"%s\" is not", name,
+			weft_stage_sends(s->order) ? "sent" : "received", before->name);
 	if (before != NULL && before->order == s->order)
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: stage \"%s\" is in the place of \"%s\": expected "
-			"one "
-			"of them",
-			at + 1, name, before->name);
+		return layout_error(r, at,
+			"stage \"%s\" is in the place of \"%s\": expected one of them", name,
+			before->name);
 	if (before != NULL && before->order >= s->order)
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: stage \"%s\" cannot come after \"%s\"", at + 1,
-			name, before->name);
+		return layout_error(
+			r, at, "stage \"%s\" cannot come after \"%s\"", name, before->name);
 	l->stage[l->n_stages++] = s;
 	return 0;
 }
 
 /* N* before a segment; @p at moves behind it. */
 static int
-layout_read_ways(const char *text, size_t *at, struct weft_layout *l, char *err, size_t err_len)
+layout_read_ways(const struct layout_reader *r, size_t *at, struct weft_layout *l)
 {
 	const unsigned int segment = l->n_segments - 1u;
-	const size_t digits = strspn(text + *at, "0123456789");
+	const char *const word = r->text + *at;
+	const size_t len = strcspn(word, "*,|\n");
 	unsigned long ways = 1;
 
-	if (digits != 0 && text[*at + digits] == '*') {
-		ways = strtoul(text + *at, NULL, 10);
-		if (ways == 0 || ways > WEFT_PIPE_SEGMENTS_MAX - 1)
-			return weft_errorf(err, err_len, -EINVAL,
-				"layout, character %zu: expected 1 to %d ways, got %.*s", *at + 1,
-				WEFT_PIPE_SEGMENTS_MAX - 1, (int)digits, text + *at);
+	if (word[len] == '*') {
+		ways = strtoul(word, NULL, 10);
+		if (word[0] == '0' || len == 0 || strspn(word, "0123456789") != len ||
+			ways > WEFT_PIPE_SEGMENTS_MAX - 1)
+			return layout_error(r, *at,
+				"expected 1 to %d ways, a plain number right before *, got "
+				"\"%.*s\"",
+				WEFT_PIPE_SEGMENTS_MAX - 1, (int)(len < 32 ? len : 32), word);
 		if (ways != 1 && segment == 0)
-			return weft_errorf(err, err_len, -EINVAL,
-				"layout, character %zu: expected a segment before %lu ways, which "
-				"deals frames to them, such as deframe|%lu*...",
-				*at + 1, ways, ways);
-		*at += digits + 1;
+			return layout_error(r, *at,
+				"expected a segment before %lu ways, which deals frames to them, "
+				"such as deframe|%lu*...",
+				ways, ways);
+		*at += len + 1;
 	}
 	l->ways[segment] = (uint8_t)ways;
 	return 0;
@@ -116,20 +151,20 @@ layout_read_ways(const char *text, size_t *at, struct weft_layout *l, char *err,
 
 /* The last segment is read: make its other ways. */
 static int
-layout_end_segment(struct weft_layout *l, char *err, size_t err_len)
+layout_end_segment(const struct layout_reader *r, struct weft_layout *l)
 {
 	const unsigned int s = l->n_segments - 1u, ways = l->ways[s], first = l->first[s];
 	const unsigned int n = l->n_stages - first;
 
 	for (unsigned int i = first; ways != 1 && i < l->n_stages; i++)
 		if (!l->stage[i]->has_ways)
-			return weft_errorf(err, err_len, -EINVAL,
-				"layout: stage \"%s\" has one way: of segments with %u* expected "
+			return layout_error(r, LAYOUT_WHOLE,
+				"stage \"%s\" has one way: of segments with %u* expected "
 				"fec_check, crc_first, link_rx and ide_open alone",
 				l->stage[i]->name, ways);
 	if (s + ways > WEFT_PIPE_SEGMENTS_MAX || first + ways * n > WEFT_PIPE_STAGES_MAX)
-		return weft_errorf(err, err_len, -EINVAL,
-			"layout: more than %d segments, or %d stages, those of each way counted",
+		return layout_error(r, LAYOUT_WHOLE,
+			"more than %d segments, or %d stages, those of each way counted",
 			WEFT_PIPE_SEGMENTS_MAX, WEFT_PIPE_STAGES_MAX);
 	for (unsigned int w = 1; w < ways; w++) {
 		l->first[s + w] = l->n_stages;
@@ -145,45 +180,43 @@ layout_end_segment(struct weft_layout *l, char *err, size_t err_len)
 
 /* A | was read. */
 static int
-layout_begin_segment(struct weft_layout *l, size_t at, char *err, size_t err_len)
+layout_begin_segment(const struct layout_reader *r, struct weft_layout *l, size_t at)
 {
-	int rc = layout_end_segment(l, err, err_len);
+	int rc = layout_end_segment(r, l);
 
 	if (rc == 0 && l->n_segments == WEFT_PIPE_SEGMENTS_MAX)
-		rc = weft_errorf(err, err_len, -EINVAL,
-			"layout, character %zu: more than %d segments", at + 1,
-			WEFT_PIPE_SEGMENTS_MAX);
+		rc = layout_error(r, at, "more than %d segments", WEFT_PIPE_SEGMENTS_MAX);
 	l->n_segments++;
 	return rc;
 }
 
 /* A connection has one way: all that works on it has that many. */
 static int
-layout_check_ways(const struct weft_layout *l, char *err, size_t err_len)
+layout_check_ways(const struct layout_reader *r, const struct weft_layout *l)
 {
 	unsigned int ways = 1;
 
 	for (unsigned int s = 0; s < l->n_segments; s++) {
 		if (l->ways[s] != 1 && ways != 1 && l->ways[s] != ways)
-			return weft_errorf(err, err_len, -EINVAL,
-				"layout: expected one number of ways, got %u* and %u*", ways,
-				l->ways[s]);
+			return layout_error(r, LAYOUT_WHOLE,
+				"expected one number of ways, got %u* and %u*", ways, l->ways[s]);
 		ways = l->ways[s] != 1 ? l->ways[s] : ways;
 	}
 	for (unsigned int s = 0; s < l->n_segments; s++)
 		for (unsigned int i = l->first[s]; i < l->first[s + 1]; i++)
 			if (l->ways[s] != ways && l->stage[i]->has_ways &&
 				l->stage[i]->ends != WEFT_ENDS_NONE)
-				return weft_errorf(err, err_len, -EINVAL,
-					"layout: stage \"%s\" works on connections, which have %u "
+				return layout_error(r, LAYOUT_WHOLE,
+					"stage \"%s\" works on connections, which have %u "
 					"ways: expected it in a segment with %u*",
 					l->stage[i]->name, ways, ways);
 	return 0;
 }
 
 static int
-layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err_len)
+layout_parse_text(const struct layout_reader *r, struct weft_layout *l)
 {
+	const char *const text = r->text;
 	bool begins = true;
 	size_t at = 0;
 
@@ -194,12 +227,12 @@ layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err
 
 		at += strspn(text + at, " \t\r\n");
 		if (begins)
-			rc = layout_read_ways(text, &at, l, err, err_len);
+			rc = layout_read_ways(r, &at, l);
 		if (rc != 0)
 			return rc;
 		at += strspn(text + at, " \t\r\n");
 		len = strcspn(text + at, ",| \t\r\n");
-		rc = layout_add(l, text + at, len, at, err, err_len);
+		rc = layout_add(r, l, len, at);
 		if (rc != 0)
 			return rc;
 		end = at + len;
@@ -207,20 +240,18 @@ layout_parse_text(const char *text, struct weft_layout *l, char *err, size_t err
 		if (text[end] == '\0')
 			break;
 		if (text[end] != ',' && text[end] != '|')
-			return weft_errorf(err, err_len, -EINVAL,
-				"layout, character %zu: expected \",\" or \"|\" between stages, "
-				"got \"%c\"",
-				end + 1, text[end]);
+			return layout_error(r, end,
+				"expected \",\" or \"|\" between stages, got \"%c\"", text[end]);
 		begins = text[end] == '|';
 		if (begins)
-			rc = layout_begin_segment(l, end, err, err_len);
+			rc = layout_begin_segment(r, l, end);
 		if (rc != 0)
 			return rc;
 		at = end + 1;
 	}
-	if (layout_end_segment(l, err, err_len) != 0)
+	if (layout_end_segment(r, l) != 0)
 		return -EINVAL;
-	return layout_check_ways(l, err, err_len);
+	return layout_check_ways(r, l);
 }
 
 /* Comments become spaces, so that positions in errors stay true. */
@@ -232,26 +263,49 @@ layout_blank_comments(char *text)
 			*p++ = ' ';
 }
 
+/* Anything but a file could wait for its writer for ever, and is not there to be read again. */
+static int
+layout_open(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return -errno;
+	rc = fstat(fd, &st) != 0   ? -errno
+	     : S_ISDIR(st.st_mode) ? -EISDIR
+	     : S_ISREG(st.st_mode) ? 0
+	                           : -ENOTSUP;
+	if (rc != 0)
+		close(fd);
+	return rc != 0 ? rc : fd;
+}
+
 static int
 layout_read_file(const char *path, char *text, char *err, size_t err_len)
 {
-	FILE *f = fopen(path, "r");
-	size_t n;
-	int rc;
+	const int fd = layout_open(path);
+	ssize_t n = 0;
+	size_t len = 0;
 
-	if (f == NULL)
+	if (fd == -ENOTSUP)
+		return weft_errorf(err, err_len, -EINVAL,
+			"layout file %s: expected a file, got a pipe, socket or device", path);
+	if (fd < 0)
+		return weft_errorf(err, err_len, fd, "layout file %s: %s", path, strerror(-fd));
+	while (len < LAYOUT_FILE_MAX && (n = read(fd, text + len, LAYOUT_FILE_MAX - len)) > 0)
+		len += (size_t)n;
+	n = n < 0 ? -errno : 0;
+	close(fd);
+	if (n != 0)
 		return weft_errorf(
-			err, err_len, -errno, "layout file %s: %s", path, strerror(errno));
-	n = fread(text, 1, LAYOUT_FILE_MAX, f);
-	rc = ferror(f) ? -errno : 0;
-	fclose(f);
-	if (rc != 0)
-		return weft_errorf(err, err_len, rc, "layout file %s: %s", path, strerror(-rc));
-	if (n == LAYOUT_FILE_MAX || memchr(text, '\0', n) != NULL)
+			err, err_len, (int)n, "layout file %s: %s", path, strerror((int)-n));
+	if (len == LAYOUT_FILE_MAX || memchr(text, '\0', len) != NULL)
 		return weft_errorf(err, err_len, -EINVAL,
 			"layout file %s: expected text of less than %d bytes, got %s", path,
-			LAYOUT_FILE_MAX, n == LAYOUT_FILE_MAX ? "more" : "a byte 0");
-	text[n] = '\0';
+			LAYOUT_FILE_MAX, len == LAYOUT_FILE_MAX ? "more" : "a byte 0");
+	text[len] = '\0';
 	layout_blank_comments(text);
 	return 0;
 }
@@ -260,16 +314,17 @@ int
 weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err_len)
 {
 	char file_text[LAYOUT_FILE_MAX];
+	struct layout_reader r = { .text = text, .err = err, .err_len = err_len };
 	struct weft_layout parsed = { 0 };
-	int rc;
+	int rc = 0;
 
 	if (text[0] == '@') {
-		rc = layout_read_file(text + 1, file_text, err, err_len);
-		if (rc != 0)
-			return rc;
-		text = file_text;
+		r.path = text + 1;
+		r.text = file_text;
+		rc = layout_read_file(r.path, file_text, err, err_len);
 	}
-	rc = layout_parse_text(text, &parsed, err, err_len);
+	if (rc == 0)
+		rc = layout_parse_text(&r, &parsed);
 	if (rc == 0)
 		*l = parsed;
 	return rc;

@@ -204,6 +204,12 @@ misused '--first-seq 0 exists in rxl mode only: add --mode rxl' "$app/weft-repla
 misused '--loop: expected a number of 1 to 1000000000' "$app/weft-replay" --in "$work/t.pcap" --loop 0
 misused 'nonesuch: No such file' "$app/weft-replay" --in "$work/t.pcap" --layout "@$work/nonesuch"
 misused "layout file $work: Is a directory" "$app/weft-replay" --in "$work/t.pcap" --layout "@$work"
+mkfifo "$work/fifo"
+misused "layout file $work/fifo: expected a file, got a pipe" timeout 5 "$app/weft-replay" --in "$work/t.pcap" --layout "@$work/fifo"
+printf '# what comes first\ndeframe,\n  nonesuch # no such stage\n' >"$work/layout"
+misused "layout file $work/layout, line 3, character 3: no stage is called" "$app/weft-replay" --in "$work/t.pcap" --layout "@$work/layout"
+echo route >"$work/layout"
+misused "layout file $work/layout: expected deframe as the first" "$app/weft-replay" --in "$work/t.pcap" --layout "@$work/layout"
 gen --flits 100 --first-seq 0
 replay --mode rxl --first-seq 0
 same "numbers from 0 on" "100 0" "$(r 'str(o["crc"]["good"]) + " " + str(o["isn"]["gaps"])')"
