@@ -8,6 +8,7 @@ none, and gives the memory of g0 to h0. gfd gives and takes memory of g0 and
 listens to its reports. See weftd_cci_test.sh.
 """
 
+import glob
 import json
 import socket
 import struct
@@ -97,7 +98,21 @@ def listed(rsp):
     return [struct.unpack('<QQ', rsp[24 + 40 * i:40 + 40 * i]) for i in range(count)]
 
 
-def judge_crawl(s):
+def until_circled(folder):
+    """Wait until the daemon has ended what goes in a circle: 64 switches take longer than 5701h waits, under load."""
+    with socket.socket(socket.AF_UNIX) as ctl:
+        ctl.settimeout(10)
+        ctl.connect(glob.glob(folder + '/weftd-*.ctl')[0])
+        lines, until = ctl.makefile('rw'), time.monotonic() + 10
+        while True:
+            print('{"v": 1, "cmd": "state"}', file=lines, flush=True)
+            if json.loads(lines.readline())['result']['cci']['links']['circled'] != 0:
+                return
+            if time.monotonic() > until:
+                sys.exit('what goes in a circle does not end')
+
+
+def judge_crawl(s, folder):
     """s0 sends on for its manager (5701h): by a port, to a PID, through s1 to s3, and not further."""
     def message(opcode, payload=b''):
         return bytes(3) + struct.pack('<HI', opcode, len(payload))[:5] + bytes(4) + payload
@@ -128,6 +143,7 @@ def judge_crawl(s):
     for name, port in (('s1', 1), ('s3', 1), ('s2', 0), ('s0', 1)):
         s[name].set_drt(0x900, bytes((1, port)))
     s['s0'].must(0x5701, crawl(0x900, 1, identify), rc=5)
+    until_circled(folder)
     for name in ('s0', 's1', 's2', 's3'):
         s[name].set_drt(0x900, bytes(2))
     three = crawl(1, 0, message(0x5701, crawl(1, 0, message(0x5701, crawl(2, 0, identify)))))
@@ -255,7 +271,7 @@ def main():
         switches['s0'].set_drt(GFD, bytes((1, 1 + flips % 2)))
         switches['s3'].set_drt(HOST, bytes((1, flips // 2 % 2)))
         flips += 1
-    judge_crawl(switches)
+    judge_crawl(switches, folder)
     reset_ports(switches['s0'])
     print('%d changes' % (2 * flips))
 
