@@ -42,6 +42,7 @@ static const uint8_t cci_uuid[16] = "weftctl";
 struct cci_peer {
 	const struct ctl *c;
 	int fd;
+	char path[WEFT_SOCKET_PATH_MAX];
 	uint16_t rc;
 	uint8_t rsp[CCI_ROOM];
 	const uint8_t *payload;
@@ -49,16 +50,41 @@ struct cci_peer {
 	uint16_t host; /* PID as which it asks; 0: a manager */
 };
 
+/* It is there, and does not do its work. */
+static void
+cci_is_silent(const struct cci_peer *p)
+{
+	ctl_fail(p->c,
+		"cci: the daemon that serves %s did not answer in %u s: is it stopped, or has it "
+		"hung? fuser names it",
+		p->path, CCI_TIMEOUT_MS / 1000);
+}
+
+/* The other end was closed, which a daemon does to whom it does not take for anybody. */
+static void
+cci_is_closed(const struct cci_peer *p)
+{
+	if (p->host != 0)
+		ctl_fail(p->c,
+			"cci --host: expected a PID of a host or device, got 0x%x: the daemon of "
+			"%s knows none with it",
+			p->host, p->c->operand[0]);
+	ctl_fail(p->c, "cci: the daemon closed %s: it ended, or its log says why", p->path);
+}
+
 static void
 cci_connect(struct cci_peer *p, const char *node)
 {
-	char folder[WEFT_SOCKET_PATH_MAX], path[WEFT_SOCKET_PATH_MAX];
+	char folder[WEFT_SOCKET_PATH_MAX];
 	int rc = weft_attach_rundir(folder, sizeof(folder), false);
 
-	if (rc == 0 && snprintf(path, sizeof(path), "%s/" WEFT_ATTACH_CCI "%s" WEFT_ATTACH_SUFFIX,
-			       folder, node) >= (int)sizeof(path))
+	if (rc == 0 &&
+		snprintf(p->path, sizeof(p->path), "%s/" WEFT_ATTACH_CCI "%s" WEFT_ATTACH_SUFFIX,
+			folder, node) >= (int)sizeof(p->path))
 		rc = -ENAMETOOLONG;
-	p->fd = rc == 0 ? weft_socket_connect(path, CCI_TIMEOUT_MS) : rc;
+	p->fd = rc == 0 ? weft_socket_connect(p->path, CCI_TIMEOUT_MS) : rc;
+	if (p->fd == -EAGAIN)
+		cci_is_silent(p);
 	if (p->fd < 0)
 		ctl_fail(p->c,
 			"cci %s: %s: expected the name of a switch or GFD that a daemon of this "
@@ -81,16 +107,17 @@ cci_ask(struct cci_peer *p, uint16_t opcode, const uint8_t *payload, size_t len)
 	if (len != 0)
 		memcpy(msg + head + WEFT_CCI_HDR, payload, len);
 	if (send(p->fd, msg, head + WEFT_CCI_HDR + len, MSG_NOSIGNAL) < 0)
-		ctl_fail(p->c, "cci: %s", strerror(errno));
+		ctl_fail(p->c, "cci: %s: %s", p->path, strerror(errno));
 	do /* a notice that comes between is not the answer */
 		n = recv(p->fd, p->rsp, sizeof(p->rsp), 0);
 	while (n > 0 && (size_t)n > head &&
 		weft_cci_get_hdr(&got, p->rsp + head, (size_t)n - head) == 0 && !got.is_response);
-	if (n <= 0)
-		ctl_fail(p->c, "cci: %s",
-			n == 0 ? "the daemon closed the connection: expected a PID of a host or "
-				 "device"
-			       : strerror(errno));
+	if (n < 0 && errno == EAGAIN)
+		cci_is_silent(p);
+	if (n < 0)
+		ctl_fail(p->c, "cci: %s: %s", p->path, strerror(errno));
+	if (n == 0)
+		cci_is_closed(p);
 	if ((size_t)n <= head || weft_cci_get_hdr(&got, p->rsp + head, (size_t)n - head) != 0)
 		ctl_fail(p->c, "cci: expected a response, got %zd bytes of something else", n);
 	p->rc = got.rc;
@@ -178,6 +205,29 @@ cci_hex(const char *text, uint8_t *to)
 	return n;
 }
 
+/*
+ * What people write and the layouts do not: blanks around elements of a list, tabs and ends of
+ * lines between fields, capitals. No name has one, and a digit is the same in both.
+ */
+static void
+cci_tidy(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at != '\0'; at++) {
+		const char *next = at + strspn(at, " \t\r\n");
+
+		if (next != at && *next != '\0') {
+			if (strchr(",]:", *next) == NULL &&
+				(to == text || strchr(",[:", to[-1]) == NULL))
+				*to++ = ' ';
+			at = next;
+		}
+		*to++ = isspace((unsigned char)*at) ? ' ' : (char)tolower((unsigned char)*at);
+	}
+	*to = '\0';
+}
+
 /* Fields of the request by their names. */
 static size_t
 cci_fields(const struct weft_cci_command_layout *command, const char *text, uint8_t *to)
@@ -208,7 +258,8 @@ static size_t
 cci_payload(uint16_t opcode, const char *text, uint8_t *to)
 {
 	const struct weft_cci_command_layout *command = weft_cci_find_command(opcode);
-	char fields[CCI_FIELDS];
+	char fields[CCI_FIELDS], *tidy;
+	size_t n;
 
 	if (text == NULL && command != NULL && command->req != NULL && command->req->min > 0) {
 		weft_cci_print_fields(fields, sizeof(fields), command->req);
@@ -220,7 +271,13 @@ cci_payload(uint16_t opcode, const char *text, uint8_t *to)
 		return 0;
 	if (command == NULL || text[strspn(text, "0123456789abcdefABCDEF")] == '\0')
 		return cci_hex(text, to);
-	return cci_fields(command, text, to);
+	tidy = strdup(text);
+	if (tidy == NULL)
+		cli_fail("out of memory");
+	cci_tidy(tidy);
+	n = cci_fields(command, tidy, to);
+	free(tidy);
+	return n;
 }
 
 static void

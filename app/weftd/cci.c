@@ -321,7 +321,8 @@ cci_answer(const struct daemon *d, struct cci_conn *k, const uint8_t *packet, si
 		.head_len = (uint8_t)head };
 
 	if (head == 0) {
-		cci_say(k->to, &cci.garbage, "what came was no message of CCI");
+		cci_say(k->to, &cci.garbage,
+			"what came was no message of CCI, or of a PID that no host or device has");
 		return false;
 	}
 	memcpy(w.head, packet, head);

@@ -33,6 +33,18 @@ start() { # NAME OPTIONS
 	wait_for 60 grep -q 'nodes of fabric' "$work/$name.out"
 }
 
+# Somebody who serves a socket and never answers, as a stopped daemon does: weftctl waits for it while the rest runs.
+mkdir -p -m 700 "$work/silent/weft"
+/usr/bin/python3 -S -c 'import socket, sys, time
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.bind(sys.argv[1])
+s.listen()
+time.sleep(600)' "$work/silent/weft/cci-s0.sock" &
+pids+=($!)
+wait_for 10 test -S "$work/silent/weft/cci-s0.sock"
+XDG_RUNTIME_DIR=$work/silent "$app/weftctl" cci s0 0001 >/dev/null 2>"$work/silent.err" &
+silent=$!
+
 ctl() { "$app/weftctl" cci "$@" 2>"$work/ctl.err"; }
 
 # Rewritten under load.
@@ -124,6 +136,9 @@ ctl s0 5701 'target=1 size=12 msg=000000010000000000000000' >"$work/out2" && die
 grep -q 'Crawl Out: Unsupported' "$work/out2" || die "sent on: $(cat "$work/out2")"
 grep -q 'Set DRT: Unsupported' "$work/out" || die "not refused but: $(cat "$work/out")"
 ctl s0 get_drt 'n=1 start=512' | grep -q 'entry=\[\(257\|513\)\]' || die "DRT: $(ctl s0 get_drt 'n=1 start=512')"
+ctl s0 get_drt $'N=0x1\tStart= 512' >/dev/null && die "a blank before a number"
+ctl s0 set_drt $'Start=512\tentry=[ 513, 0X201 ,1]\n' >"$work/out" && die "read-only takes a write"
+grep -q 'Set DRT: Unsupported' "$work/out" || die "blanks and capitals: $(cat "$work/out" "$work/ctl.err")"
 ctl s0 0001 | grep -q 'maxmsg=10 comp=0' || die "a switch is no switch"
 ctl g0 identify | grep -q 'comp=4' || die "a GFD is no GFD"
 ctl s0 5100 --json | json /dev/stdin 'o["code"]' | grep -q Success || die "JSON"
@@ -135,6 +150,8 @@ ctl s0 5100 --claim 0xF00 && die "read-only is claimed"
 ctl h0 0001 && die "a host has no CCI"
 ctl s0 5100 --host 0x101 | grep -q nports=3 || die "the mailbox of a host"
 ctl s0 5100 --host 0x200 && die "a GFD passes for a host"
+grep -q 'expected a PID of a host or device, got 0x200: the daemon of s0 knows none' "$work/ctl.err" ||
+	die "who asks is no host: $(cat "$work/ctl.err")"
 /usr/bin/python3 -S - "$run/cci-s0.sock" <<'END' || die "garbage is not told from messages"
 import socket, sys
 for what in b'', b'x', b'\1\10\10\10', b'\1\10\10' + 50 * b'\xff', b'\2\10\10\10' + 12 * b'\0', 5000 * b'\1', 4 * b'\1':
@@ -168,4 +185,7 @@ grep -q 'CCI: ' "$work/readonly.err" || die "nobody hears of garbage"
 [ "$(json "$work/readonly.json" 'o["cci"]["garbage"] >= 6 and o["cci"]["turned_away"] >= 6 and o["cci"]["silent"] >= 60')" = True ] ||
 	die "not counted: $(json "$work/readonly.json" 'o["cci"]')"
 compgen -G "$run/cci-*" >/dev/null && die "sockets are left behind"
+wait $silent && die "nobody answered, and that is well"
+grep -q "serves $work/silent/weft/cci-s0.sock did not answer in 5 s: is it stopped" "$work/silent.err" ||
+	die "nobody answers: $(cat "$work/silent.err")"
 echo "managers read and write live fabrics"
