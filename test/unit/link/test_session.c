@@ -46,7 +46,6 @@ WEFT_TEST(flits_begin_a_session_at_the_asking_end)
 	assert_up();
 }
 
-/* SESS-1, SESS-3 */
 /* SESS-38 */
 WEFT_TEST(the_answering_end_sends_flits_when_it_has_heard_the_other)
 {
@@ -63,6 +62,7 @@ WEFT_TEST(the_answering_end_sends_flits_when_it_has_heard_the_other)
 	assert_true(weft_session_takes_flits(&n->s[ANSWERS]));
 }
 
+/* SESS-1, SESS-3 */
 WEFT_TEST(any_lost_frame_of_the_bring_up_costs_one_hello)
 {
 	static const enum weft_control_type types[] = { WEFT_CONTROL_HELLO, WEFT_CONTROL_WELCOME,
