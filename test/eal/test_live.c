@@ -238,7 +238,10 @@ send_some(unsigned int n)
 	}
 }
 
-/* Until both ends are in a session; @p first receives the frame that begins it, if not NULL. */
+/*
+ * Until both ends are in a session and the sender has the receiver's credits, which come when it
+ * has been heard (SESS-38); @p first receives the frame that begins it, if not NULL.
+ */
 static void
 shake_hands(struct rte_mbuf **first)
 {
@@ -259,7 +262,7 @@ shake_hands(struct rte_mbuf **first)
 		}
 		answer();
 		if (first == NULL && weft_session_is_live(weft_link_session(sender.end)) &&
-			weft_session_is_live(weft_link_session(receiver.end)))
+			weft_session_takes_flits(weft_link_session(receiver.end)))
 			return;
 	}
 	fail_msg("no session");
