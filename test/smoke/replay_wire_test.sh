@@ -191,8 +191,10 @@ all(t["received"] <= t["sent"] and t["changed"] == 0 for t in o["live"][0]["tria
 	timeout 20 "$@" --to netif=wa,driver=af_packet --wait 0.3 2>&1
 	echo "status $?"
 	ip link set wb up
+	sent() { awk "\$1 == \"wa:\" { print \$11 }" /proc/net/dev; }
+	before=$(sent)
 	"$@" --to netif=wa,driver=af_packet --rate 200 2>&1 &
-	sleep 1
+	for ((i = 0; i < 200 && $(sent) < before + 20; i++)); do sleep 0.1; done
 	ip link set wb down
 	wait $! || echo "status $?"' - "${replay[@]}" >"$work/text" || die "veth: $(cat "$work/text")"
 same "ends without a link" "port to: no link within 0.3 s|status 1|port to: has no link any more|status 1" \
