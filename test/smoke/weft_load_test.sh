@@ -124,10 +124,10 @@ for mode in rxl cxl; do
 	other 64
 
 	# When a daemon dies: one line, and what was done
+	ctl fill g0 0x1fffc0 64 0x5a # before it begins: it would find a line that it did not write
 	"$app/weft-load" --node h0 --region g0 --op mix --verify --clients 2 --seconds 60 >out 2>dead.err &
 	pid=$!
 	pids+=("$pid")
-	ctl fill g0 0x1fffc0 64 0x5a
 	wait_for 10 filled 0x1fffc0
 	kill -KILL "$daemon"
 	wait "$daemon" 2>/dev/null || true
