@@ -299,6 +299,29 @@ WEFT_TEST(a_server_that_came_and_went_between_two_looks_is_met_at_the_next)
 	test_pool_is_whole(pool);
 }
 
+/* An lcore that does nothing but that. */
+static struct weft_loop *
+start_lcore(unsigned int (*fn)(void *), void *arg)
+{
+	const struct weft_poll poll = { fn, arg };
+	const struct weft_loop_cfg cfg = {
+		.lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = &poll, .n_polls = 1
+	};
+	struct weft_loop *loop = weft_loop_create(&cfg);
+
+	assert_non_null(loop);
+	assert_int_equal(weft_loop_launch(loop), 0);
+	return loop;
+}
+
+static void
+end_lcore(struct weft_loop *loop)
+{
+	weft_loop_stop(loop);
+	weft_loop_join(loop);
+	weft_loop_free(loop);
+}
+
 #define GOES_ROUNDS 60
 
 struct busy {
@@ -329,14 +352,8 @@ WEFT_TEST(a_server_that_goes_does_no_harm_to_a_busy_client)
 {
 	struct weft_port *server = open_end("m.server", server_path, true);
 	struct busy busy = { .port = open_end("m.client", client_path, false) };
-	const struct weft_poll poll = { send_and_receive, &busy };
-	const struct weft_loop_cfg cfg = {
-		.lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = &poll, .n_polls = 1
-	};
-	struct weft_loop *loop = weft_loop_create(&cfg);
+	struct weft_loop *loop = start_lcore(send_and_receive, &busy);
 
-	assert_non_null(loop);
-	assert_int_equal(weft_loop_launch(loop), 0);
 	for (unsigned int round = 0; round < GOES_ROUNDS; round++) {
 		const unsigned int calls = atomic_load(&busy.calls);
 
@@ -349,9 +366,7 @@ WEFT_TEST(a_server_that_goes_does_no_harm_to_a_busy_client)
 		server = open_end("m.server", server_path, true);
 		weft_port_maintain(busy.port);
 	}
-	weft_loop_stop(loop);
-	weft_loop_join(loop);
-	weft_loop_free(loop);
+	end_lcore(loop);
 	weft_port_close(busy.port);
 	weft_port_close(server);
 	test_pool_is_whole(pool);
@@ -403,14 +418,8 @@ send_and_go(bool server_goes)
 	struct weft_port *client = open_end("m.client", client_path, false);
 	struct weft_port *leaver = server_goes ? server : client;
 	struct late late = { .port = server_goes ? client : server, .may_read = true };
-	const struct weft_poll poll = { receive_when_it_may, &late };
-	const struct weft_loop_cfg cfg = {
-		.lcore = 1, .idle = WEFT_IDLE_YIELD, .polls = &poll, .n_polls = 1
-	};
-	struct weft_loop *loop = weft_loop_create(&cfg);
+	struct weft_loop *loop = start_lcore(receive_when_it_may, &late);
 
-	assert_non_null(loop);
-	assert_int_equal(weft_loop_launch(loop), 0);
 	wait_up(server, true);
 	wait_up(client, true);
 	send_from(leaver, 0);
@@ -423,9 +432,7 @@ send_and_go(bool server_goes)
 	atomic_store(&late.may_read, true);
 	wait_up(late.port, false);
 	assert_int_equal(atomic_load(&late.frames), 2 * LATE);
-	weft_loop_stop(loop);
-	weft_loop_join(loop);
-	weft_loop_free(loop);
+	end_lcore(loop);
 	weft_port_close(late.port);
 	test_pool_is_whole(pool);
 }
