@@ -91,7 +91,7 @@ done
 
 passed=0 failed=0 skipped=0
 work=$(mktemp -d)
-background="" making=""
+background="" making="" begun=""
 finish() {
 	trap - EXIT
 	for group in $background $making $begun; do
@@ -268,7 +268,6 @@ make_build() {
 }
 
 # begin_asan: that build, in what time the tests of the other leave: most of them wait for something.
-begun=""
 begin_asan() {
 	wants asan || wants fuzz || return 0
 	set -m
