@@ -24,10 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOOP_NAP_MAX_NS 200000
 #define LOOP_NAP_SLACK_NS 1000 /* the kernel's default slack, 50 us, is more than a nap */
-#define LOOP_NAPS_AFTER_US 1000
-#define LOOP_NAP_NS_PER_US 20 /* a 50th of the time without work */
 #define LOOP_QUIESCE_POLL_US 50
 
 static struct rte_rcu_qsbr *qsbr; /* one reader per lcore, its number is the lcore's */
@@ -121,28 +118,22 @@ loop_nap(struct weft_loop *loop, const struct timespec *nap)
 	loop->cfg.on_nap(loop->cfg.on_nap_arg, false);
 }
 
-/* A round found nothing. @empty_since is the TSC of the first such round, 0 after work. */
+/* A round found nothing. */
 static inline void
-loop_rest(struct weft_loop *loop, uint64_t *empty_since, uint64_t tsc_per_us)
+loop_rest(struct weft_loop *loop, const struct loop_quiet *quiet)
 {
 	struct timespec nap = { 0 };
-	uint64_t now, empty, nap_ns;
 
 	loop_count(&loop->empty_rounds);
 	if (atomic_load_explicit(&loop->idle, memory_order_relaxed) != WEFT_IDLE_YIELD) {
 		rte_pause();
 		return;
 	}
-	now = rte_rdtsc();
-	if (*empty_since == 0)
-		*empty_since = now;
-	empty = now - *empty_since;
-	if (empty < LOOP_NAPS_AFTER_US * tsc_per_us) {
+	nap.tv_nsec = (long)loop_quiet_nap_ns(quiet, rte_rdtsc());
+	if (nap.tv_nsec == 0) {
 		loop_count(&loop->yields);
 		sched_yield();
 	} else {
-		nap_ns = empty * LOOP_NAP_NS_PER_US / tsc_per_us;
-		nap.tv_nsec = nap_ns < LOOP_NAP_MAX_NS ? (long)nap_ns : LOOP_NAP_MAX_NS;
 		loop_nap(loop, &nap);
 	}
 }
@@ -162,9 +153,9 @@ loop_poll_once(struct loop_poll *p, uint64_t since, unsigned int *work)
 static void
 loop_rounds(struct weft_loop *loop)
 {
-	const uint64_t tsc_per_us = rte_get_tsc_hz() / 1000000;
 	const unsigned int n_polls = loop->cfg.n_polls;
-	uint64_t empty_since = 0, since = rte_rdtsc();
+	uint64_t since = rte_rdtsc();
+	struct loop_quiet quiet = loop_quiet_from(since, rte_get_tsc_hz() / 1000000);
 
 	while (!atomic_load_explicit(&loop->stop, memory_order_relaxed)) {
 		unsigned int work = 0;
@@ -176,11 +167,11 @@ loop_rounds(struct weft_loop *loop)
 		if (work == 0) {
 			const uint64_t before = since;
 
-			loop_rest(loop, &empty_since, tsc_per_us);
+			loop_rest(loop, &quiet);
 			since = rte_rdtsc();
 			loop_add(&loop->rest_cycles, since - before);
 		} else {
-			empty_since = 0;
+			loop_quiet_work(&quiet, since);
 		}
 	}
 }

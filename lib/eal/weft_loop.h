@@ -21,7 +21,7 @@ WEFT_BEGIN_DECLS
 enum weft_idle {
 	WEFT_IDLE_AUTO, /**< decide by facts, and again while running */
 	WEFT_IDLE_SPIN, /**< poll on */
-	/** sched_yield(); after 1 ms without work naps of a 50th of it, 200 us at most */
+	/** sched_yield(); after 1 ms without work naps of a 50th of it, 500 us at most */
 	WEFT_IDLE_YIELD,
 };
 

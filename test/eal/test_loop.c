@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "eal_priv.h"
+#include "loop_priv.h"
 
 /* Lcores 0 to 3, the last two on one CPU: see main(). */
 static unsigned int n_cpus;
@@ -160,8 +160,8 @@ WEFT_TEST(naps_come_after_a_millisecond_without_work)
 }
 
 /*
- * A nap never ends before its time, so there are at most so many, however slow the machine is: 117
- * make the tenfold of a millisecond by a 50th at a time.
+ * A nap never ends before its time, so there are at most so many, however slow the machine is: 163
+ * make the 25-fold of a millisecond by a 50th at a time.
  */
 WEFT_TEST(naps_grow_with_the_time_without_work)
 {
@@ -179,8 +179,49 @@ WEFT_TEST(naps_grow_with_the_time_without_work)
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	weft_loop_stats(loop, &s);
 	us = (now.tv_sec - began.tv_sec) * 1000000 + (now.tv_nsec - began.tv_nsec) / 1000;
-	assert_true((int64_t)s.naps <= 117 + 1 + us / 200 + 1);
+	assert_true((int64_t)s.naps <= 163 + 1 + us / 500 + 1);
 	weft_loop_free(loop);
+}
+
+/* By a clock of one tick a microsecond. */
+WEFT_TEST(a_quiet_time_goes_on_behind_what_comes_alone)
+{
+	struct loop_quiet q = loop_quiet_from(1000000, 1);
+	uint64_t now = 2000000;
+
+	assert_int_equal(loop_quiet_nap_ns(&q, 1000999), 0);
+	assert_int_equal(loop_quiet_nap_ns(&q, 1001000), 20000);
+	assert_int_equal(loop_quiet_nap_ns(&q, 1010000), 200000);
+	assert_int_equal(loop_quiet_nap_ns(&q, now), 500000);
+	/* A keep-alive, in three rounds, each 25 ms: naps are soon as long as before. */
+	for (int k = 0; k < 10; k++, now += 25000) {
+		for (unsigned int round = 0; round < 3; round++)
+			loop_quiet_work(&q, now + round * 20);
+		assert_int_equal(loop_quiet_nap_ns(&q, now + 40 + 99), 0);
+		assert_int_equal(loop_quiet_nap_ns(&q, now + 40 + 100), 500000);
+	}
+}
+
+WEFT_TEST(work_that_goes_on_ends_a_quiet_time)
+{
+	struct loop_quiet q = loop_quiet_from(0, 1);
+	uint64_t now = 1000000;
+
+	/* A second event within 4 ms: naps begin anew, a millisecond behind it. */
+	loop_quiet_work(&q, now);
+	loop_quiet_work(&q, now += 3999);
+	assert_int_equal(loop_quiet_nap_ns(&q, now + 999), 0);
+	assert_int_equal(loop_quiet_nap_ns(&q, now + 1000), 20000);
+	/* One that lasts, with no pause of 100 us. */
+	loop_quiet_work(&q, now += 1000000);
+	assert_int_equal(loop_quiet_nap_ns(&q, now + 100), 500000);
+	for (int k = 0; k < 11; k++)
+		loop_quiet_work(&q, now += 99);
+	assert_int_equal(loop_quiet_nap_ns(&q, now + 999), 0);
+	assert_int_equal(loop_quiet_nap_ns(&q, now + 1000), 20000);
+	/* And that is over when it has been quiet again. */
+	loop_quiet_work(&q, now += 1000000);
+	assert_int_equal(loop_quiet_nap_ns(&q, now + 100), 500000);
 }
 
 WEFT_TEST(spinning_never_enters_the_kernel)
