@@ -12,10 +12,10 @@ parts() {
 	cat <<-'P'
 		format   * layout of the code (clang-format 14)
 		quick    * gcc build, unit tests, the programs' quick tests (part of gcc)
-		gcc        gcc build, every test
+		gcc        gcc build, every test; where asan is tested too half of the scripts
 		model      the Python model against itself and against the programs of the gcc build
 		scalar     gcc build, tests that start DPDK and programs that code flits, with scalar kernels
-		asan       clang build with AddressSanitizer and UBSan, every test of C code
+		asan       clang build with AddressSanitizer and UBSan, every test of C code; of scripts the other half
 		fuzz       the same build, fuzzers of the parsers, 5 s each
 	P
 }
@@ -30,7 +30,8 @@ usage() {
 
 	  --quick        under 3 minutes on two cores: parts format and quick
 	  --only PARTS   only those; builds that they need are made (clang is asan, whose build is clang's)
-	  --all          larger samples: experiments, seeds, traces of the model, fuzzers; all searches by Spin
+	  --all          larger samples: experiments, seeds, traces of the model, fuzzers; all searches by Spin;
+	                 each script under both compilers
 	  --list         the parts (doc/testing.md says what runs where, and why):
 
 	U
@@ -38,7 +39,7 @@ usage() {
 	cat <<-U
 
 	  WEFT_TEST_DIR=DIR  builds are DIR/build and DIR/build-asan (default: this tree)
-	  WEFT_TEST_SEED=N   the seed of property tests, which they print
+	  WEFT_TEST_SEED=N   the seed of property tests, which they print, and of which build runs a script
 	U
 }
 
@@ -135,6 +136,27 @@ jobs=$(($(nproc) + 1)) # tests at a time: many wait for something most of the ti
 
 # What tests are told in builds after the first.
 again=(WEFT_TEST_AGAIN=1)
+
+# A script takes as long with sanitizers as without. Where both builds are tested one of them runs it: half
+# are drawn for each.
+halves=""
+halve() {
+	{ wants gcc && wants asan && [ -z "${WEFT_TEST_ALL:-}" ]; } || return 0
+	halves=${WEFT_TEST_SEED:-$RANDOM}
+}
+
+# names gcc|asan: what runs there, where scripts are halved; else nothing, which to meson is all.
+names() {
+	[ -n "$halves" ] || return 0
+	/usr/bin/python3 - "$main/meson-info/intro-tests.json" "$halves" "$1" <<-'PY'
+		import json, random, sys
+		suites = {t["name"]: {s.split(":")[-1] for s in t["suite"]} for t in json.load(open(sys.argv[1]))}
+		both = sorted(n for n, s in suites.items() if "smoke" in s and not s & {"once", "more"})
+		asan = set(random.Random(int(sys.argv[2])).sample(both, len(both) // 2))
+		other = asan if sys.argv[3] == "gcc" else set(both) - asan
+		print(*sorted(set(suites) - other))
+	PY
+}
 
 # suite DIR NAME [ENV=VALUE...] [meson option...]: run meson's tests there and add up what they say.
 suite() {
@@ -333,8 +355,9 @@ part_gcc() {
 		background=$!
 		set +m
 	fi
-	say "every test"
-	suite "$main" gcc "${shared[@]}" --no-suite fuzz
+	say "every test${halves:+, of the scripts half (drawn by WEFT_TEST_SEED=$halves)}"
+	# shellcheck disable=SC2046
+	suite "$main" gcc "${shared[@]}" --no-suite fuzz $(names gcc)
 }
 
 part_model() {
@@ -392,13 +415,15 @@ part_asan() {
 	local more=(--no-suite more)
 	[ -z "${WEFT_TEST_ALL:-}" ] || more=()
 	need asan || return
-	say "clang, AddressSanitizer and UBSan"
+	say "clang, AddressSanitizer and UBSan${halves:+, of the scripts the other half}"
 	set -m
 	(passed=0 failed=0 skipped=0; model_asan; totals) >"$work/model-asan.out" 2>&1 &
 	background=$!
 	set +m
+	# shellcheck disable=SC2046
 	suite "$asan" asan "${again[@]}" WEFT_SIM_THREADS=2 WEFT_TEST_REQUESTS=200000 \
-		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 "${ubsan[@]}" --no-suite once --no-suite fuzz "${more[@]}"
+		ASAN_OPTIONS=detect_leaks=1:abort_on_error=1 "${ubsan[@]}" --no-suite once --no-suite fuzz "${more[@]}" \
+		$(names asan)
 	wait "$background"
 	background=""
 	head -n -1 "$work/model-asan.out"
@@ -445,6 +470,7 @@ else
 	echo "not there: the driver net_flitwire is neither built nor tested"
 fi
 
+halve
 for part in $(known); do
 	! wants "$part" || "part_$part"
 done
