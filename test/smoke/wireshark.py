@@ -4,7 +4,7 @@
 """Hold usertools/weft.lua against counts made elsewhere.
 
   wireshark.py compare CAPTURE REPORT [ARG...]   as weft-replay --json counts, given its ARGs
-  wireshark.py model FOLDER                      every trace of make_traces.py in FOLDER
+  wireshark.py model FOLDER [SEED]               every trace of make_traces.py in FOLDER; half of them, drawn
   wireshark.py sim CAPTURE REPORT [pair]         as weft-sim --json counts, and check_wire.py
   wireshark.py host CAPTURE REPORT NODE          as weftd --json counts at a host's port
   wireshark.py notes CAPTURE NOTE...             each note is raised somewhere
@@ -196,10 +196,12 @@ def model_case(path):
     return [f"{case['trace']}: {wrong}" for wrong in compare(capture, case["expect"], case["args"])]
 
 
-def model(folder):
+def model(folder, seed=None):
     paths = sorted(glob.glob(os.path.join(folder, "*.json")))
     if not paths:
         yield f"{folder}: no traces"
+    if seed is not None:
+        paths = random.Random(int(seed)).sample(paths, (len(paths) + 1) // 2)
     with ThreadPoolExecutor(2) as pool:
         for wrong in pool.map(model_case, paths):
             yield from wrong

@@ -137,14 +137,18 @@ sim_agrees forms
 /usr/bin/python3 "$here/../model/check_wire.py" "$work/calm-rxl.pcap" >"$work/model.log" ||
 	die "$(cat "$work/model.log")"
 
-# Every case of the model; usertools/test.sh has made its traces already.
+# The model's cases, half of them unless all tests run; usertools/test.sh has made its traces already.
 if [ -d "${WEFT_TEST_TRACES:-}" ]; then
 	cp -r "$WEFT_TEST_TRACES" "$work/traces"
 else
 	/usr/bin/python3 "$here/../model/make_traces.py" --out "$work/traces" --flits 500 \
 		--seed "${WEFT_TEST_SEED:-1}" >"$work/model.log" || die "$(tail -n 3 "$work/model.log")"
 fi
-wireshark model "$work/traces"
+half=${WEFT_TEST_SEED:-$RANDOM}
+[ -z "${WEFT_TEST_ALL:-}" ] || half=""
+echo "traces of the model: ${half:+a half by seed }${half:-all}"
+# shellcheck disable=SC2086
+wireshark model "$work/traces" $half
 wireshark notes "$work/traces/all_zero.pcap" all_zero nak_standard nak_selective poison
 wireshark notes "$work/traces/bad_slots.pcap" slot_format
 wireshark notes "$work/traces/garbage.pcap" refused header_check
