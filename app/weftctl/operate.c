@@ -147,8 +147,36 @@ operate_capture_stop(struct ctl *c)
 
 /* --- events --- */
 
-/* @return whether it is one of those that were asked for */
+/* Whether the daemon of that PID runs a node of that name; not without states. */
 static bool
+operate_runs(const json_t *states, int pid, const char *name)
+{
+	const json_t *state, *node;
+	size_t i, k;
+
+	json_array_foreach(states, i, state) json_array_foreach(json_object_get(state, "nodes"), k,
+		node) if (json_integer_value(json_object_get(state, "pid")) == pid &&
+			  strcmp(json_string_value(json_object_get(node, "name")), name) ==
+				  0) return true;
+	return false;
+}
+
+/*
+ * A file that a daemon refused is a matter of all of its nodes, and stands with the first.
+ *
+ * @return whether it is one of those that were asked for
+ */
+static bool
+operate_is_about(const struct ctl *c, const json_t *states, int pid, const json_t *e)
+{
+	const char *kind = json_string_value(json_object_get(e, "kind"));
+
+	return c->opt.node == NULL ||
+	       strcmp(c->opt.node, json_string_value(json_object_get(e, "node"))) == 0 ||
+	       (strcmp(kind, "reload_refused") == 0 && operate_runs(states, pid, c->opt.node));
+}
+
+static void
 operate_print_event(const struct ctl *c, const json_t *e)
 {
 	const double time = json_number_value(json_object_get(e, "time"));
@@ -156,13 +184,10 @@ operate_print_event(const struct ctl *c, const json_t *e)
 	struct tm tm;
 	char clock[32];
 
-	if (c->opt.node != NULL &&
-		strcmp(c->opt.node, json_string_value(json_object_get(e, "node"))) != 0)
-		return false;
 	if (c->opt.is_json) {
 		json_dumpf(e, stdout, JSON_COMPACT);
 		putchar('\n');
-		return true;
+		return;
 	}
 	localtime_r(&at, &tm);
 	strftime(clock, sizeof(clock), "%H:%M:%S", &tm);
@@ -171,7 +196,6 @@ operate_print_event(const struct ctl *c, const json_t *e)
 		json_string_value(json_object_get(e, "kind")),
 		json_string_value(json_object_get(e, "node")),
 		json_string_value(json_object_get(e, "text")));
-	return true;
 }
 
 static int
@@ -185,11 +209,10 @@ operate_compare_events(const void *a, const void *b)
 
 /* What all daemons kept, in the order of time. @return how many of those that were asked for */
 static unsigned int
-operate_print_old(const struct ctl *c, struct daemons *d)
+operate_print_old(const struct ctl *c, struct daemons *d, const json_t *states)
 {
-	json_t *all = json_array(), **sorted;
-	unsigned int printed = 0;
-	size_t n;
+	json_t *all = json_array(), **sorted, *e;
+	size_t n, k;
 
 	for (unsigned int i = 0; i < d->n; i++) {
 		json_t *request = daemons_request("events"), *list;
@@ -199,7 +222,8 @@ operate_print_old(const struct ctl *c, struct daemons *d)
 		list = daemons_ask(&d->one[i], request, err, sizeof(err));
 		if (list == NULL)
 			ctl_fail(c, "%s", err);
-		json_array_extend(all, list);
+		json_array_foreach(list, k, e) if (operate_is_about(c, states, d->one[i].pid, e))
+			json_array_append(all, e);
 		json_decref(list);
 	}
 	n = json_array_size(all);
@@ -210,10 +234,10 @@ operate_print_old(const struct ctl *c, struct daemons *d)
 		sorted[i] = json_array_get(all, i);
 	qsort(sorted, n, sizeof(json_t *), operate_compare_events);
 	for (size_t i = 0; i < n; i++)
-		printed += operate_print_event(c, sorted[i]);
+		operate_print_event(c, sorted[i]);
 	free(sorted);
 	json_decref(all);
-	return printed;
+	return (unsigned int)n;
 }
 
 static bool
@@ -235,19 +259,19 @@ operate_events(struct ctl *c)
 	cli_catch_stop();
 	/* Asked for first: once events follow, they come between the answers. */
 	states = c->opt.node != NULL ? daemons_states(c, &d) : NULL;
-	if (operate_print_old(c, &d) == 0 && states != NULL)
+	if (operate_print_old(c, &d, states) == 0 && states != NULL)
 		daemons_judge_node(c, states);
-	json_decref(states);
 	fflush(stdout);
 	while (c->opt.follows && operate_is_left(&d) && !cli_is_stopped() && !ferror(stdout)) {
-		unsigned int from;
-		json_t *line = daemons_next(&d, 1000, &from);
+		unsigned int from = 0;
+		json_t *line = daemons_next(&d, 1000, &from), *e = json_object_get(line, "event");
 
-		if (json_object_get(line, "event") != NULL)
-			operate_print_event(c, json_object_get(line, "event"));
+		if (e != NULL && operate_is_about(c, states, d.one[from].pid, e))
+			operate_print_event(c, e);
 		fflush(stdout);
 		json_decref(line);
 	}
+	json_decref(states);
 	daemons_close(&d);
 	return EXIT_SUCCESS;
 }

@@ -150,25 +150,44 @@ show_ratio(double a, double b)
 	return b == 0 ? json_null() : json_real(a / b);
 }
 
+/*
+ * Whose flits a stage of a list had: its own, but before link_tx frames of a live end are empty,
+ * and the flits are those that left by the last stage.
+ */
+static size_t
+show_flits_at(const json_t *list, size_t i)
+{
+	const json_t *s = json_array_get(list, i);
+
+	return show_number(s, "flits") == 0 && show_number(s, "frames") != 0
+	               ? json_array_size(list) - 1
+	               : i;
+}
+
 /* Of the interval where flits came in it, else of the whole run. */
 static void
 show_stages_of(const struct show_node *n, json_t *rows)
 {
 	const json_t *list = json_object_get(n->node, "stages"), *s;
+	const json_t *old = json_object_get(n->before, "stages");
 	size_t i;
 
 	json_array_foreach(list, i, s)
 	{
-		const json_t *b = json_array_get(json_object_get(n->before, "stages"), i);
-		const json_t *from = show_number(s, "flits") > show_number(b, "flits") ? b : NULL;
-		const double flits = show_number(s, "flits") - show_number(from, "flits");
+		const size_t k = show_flits_at(list, i);
+		const json_t *now = json_array_get(list, k), *then = json_array_get(old, k);
+		const bool came = show_number(now, "flits") > show_number(then, "flits");
+		const json_t *from = came ? json_array_get(old, i) : NULL;
+		const double flits =
+			show_number(now, "flits") - show_number(came ? then : NULL, "flits");
 
 		json_array_append_new(rows,
 			json_pack("{s:s, s:O, s:O, s:O, s:O, s:o, s:o, s:o}", "node", n->name,
 				"stage", json_object_get(s, "stage"), "bursts",
 				json_object_get(s, "bursts"), "frames",
-				json_object_get(s, "frames"), "flits", json_object_get(s, "flits"),
-				"flits_per_s", show_per_s(n, s, b, "flits"), "flits_per_burst",
+				json_object_get(s, "frames"), "flits",
+				json_object_get(now, "flits"), "flits_per_s",
+				show_per_s(n, now, then, "flits"), "flits_per_burst",
 				show_ratio(flits,
 					show_number(s, "bursts") - show_number(from, "bursts")),
 				"cycles_per_flit",

@@ -152,7 +152,7 @@ wait_for 60 moves
 ctl show links >out
 same 'links' 'h0.0 s0.0 up,h1.0 s0.1 up,s0.2 g0.0 up' "$(tail -n +2 out | awk '{print $1, $2, $3}' | sort | paste -sd ,)"
 ctl show stages --node h0 --json >stages
-json stages '1 / all(s["cycles_per_flit"] > 0 and s["flits_per_s"] > 0 for s in o if s["stage"] in ("deframe", "deliver"))' >/dev/null ||
+json stages '1 / all(s["cycles_per_flit"] > 0 and s["flits_per_s"] > 0 for s in o if s["stage"] in ("deframe", "deliver", "pack", "link_tx", "enframe"))' >/dev/null ||
 	die "stages without cost: $(cat stages)"
 same 'routes of s0' "[('g0', 2), ('h0', 0), ('h1', 1)]" "$(ctl show routes --node s0 --json | json /dev/stdin 'sorted((r["to"], r["port"]) for r in o)')"
 same 'no keys' "[('off', 0)]" "$(ctl show keys --node h0 --json | json /dev/stdin '[(k["ide"], k["checks"]) for k in o]')"
@@ -404,6 +404,8 @@ status=0
 ctl reload >out 2>err || status=$?
 same 'a file that is refused' '1 2' "$status $(grep -c "^weftctl: weftd [0-9]*: lab.yaml:1" err)"
 same 'events of it' 2 "$(ctl events --json | grep -c '"kind": *"reload_refused".*lab.yaml:1')"
+same 'events of it at each node, by its own daemon' '1 1 1 1' \
+	"$(for n in h0 h1 s0 g0; do ctl events --node $n --json | grep -c '"kind": *"reload_refused"'; done | paste -sd ' ')"
 same 'routing in force' updown "$(ctl show fabric --json | json /dev/stdin 'o[0]["routing"]')"
 
 # Another machine, by whatever ssh is: words arrive as they were.
