@@ -660,7 +660,7 @@ main(int argc, char **argv)
 	weftd_load_topology(&d, &opts);
 	layouts_check(&d);
 	http_check(d.cfg.http);
-	ports_check(&d);
+	ports_check(&d, !opts.check || d.cfg.nodes != NULL || opts.server != NULL);
 	if (attach_resolve(&d, d.topo, &e) != 0)
 		cli_fail("%s", e.text);
 	if (opts.check)

@@ -10,6 +10,7 @@
 #include "ports.h"
 
 #include <errno.h>
+#include <rte_config.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -167,11 +168,35 @@ ports_are_one_vdev(const struct weft_topo_port *a, const struct weft_topo_port *
 	       memcmp(a->device, b->device, len) == 0;
 }
 
+/* Each port that is no ring is a device of DPDK, and so is a bad wire before one. */
+static void
+ports_check_number(const struct daemon *d, bool is_sure)
+{
+	unsigned int n = 0;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
+			const struct weft_topo_port *tp =
+				&d->topo->port[d->node[i].topo->first_port + p];
+
+			if (!port_is_ring(d, &d->topo->link[tp->link]))
+				n += tp->wire[0] != '\0' ? 2 : 1;
+		}
+	if (n > RTE_MAX_ETHPORTS)
+		(is_sure ? cli_fail : cli_warn)(
+			"fabric %s: expected at most %d ports of one process that are no rings "
+			"(bad "
+			"wires count as well), as many as this DPDK takes, got %u: have several "
+			"daemons run its nodes (--node)",
+			d->topo->fabric, RTE_MAX_ETHPORTS, n);
+}
+
 void
-ports_check(const struct daemon *d)
+ports_check(const struct daemon *d, bool is_sure)
 {
 	const struct weft_topo *t = d->topo;
 
+	ports_check_number(d, is_sure);
 	for (uint16_t i = 0; i < t->n_ports; i++)
 		for (uint16_t j = 0; t->port[i].device_kind == WEFT_TOPO_DEVARGS && j < i; j++)
 			if (ports_are_one_vdev(&t->port[i], &t->port[j]) &&

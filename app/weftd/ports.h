@@ -7,8 +7,13 @@
 
 #include "daemon.h"
 
-/** Ends the program if two ports of nodes here are to be one virtual device. */
-void ports_check(const struct daemon *d);
+/**
+ * Ends the program if two ports of nodes here are to be one virtual device, or there are more than
+ * DPDK takes.
+ *
+ * @param is_sure  false: all nodes need not be run by one daemon, so that is a warning
+ */
+void ports_check(const struct daemon *d, bool is_sure);
 
 /** Open every port of the nodes that run here; prints the choice. 0, or -errno with a line. */
 int ports_open(struct daemon *d, char *err, size_t err_len);

@@ -74,8 +74,23 @@ refuses 'host h0: transfer x: expected ok, got mismatch' bash -c \
 # Each CPU once, however many nodes name it.
 { echo 'fabric: many'; echo 'nodes:'; echo '  - {name: s, kind: switch, pid: 0}'
 	for i in {1..254}; do echo "  - {name: g$i, kind: gfd, pid: $i, memory: 4K, lcores: \"1019-1023\"}"; done
-	echo 'links:'; for i in {1..254}; do echo "  - {a: g$i, b: s, driver: memif}"; done; } >"$work/many.yaml"
+	echo 'links:'; for i in {1..254}; do echo "  - {a: g$i, b: s}"; done; } >"$work/many.yaml"
 refuses 'lcores "1019,1020,1021,1022,1023": there is no CPU 1019 here' "$app/weftd" --topology "$work/many.yaml"
+# As many ports that are no rings as DPDK takes, and one more: two a link, and two more for two bad wires.
+few_ports() { # LINKS WIRE
+	echo 'fabric: many'; echo 'nodes:'; echo '  - {name: s, kind: switch, pid: 0}'
+	for ((i = 1; i <= $1; i++)); do echo "  - {name: g$i, kind: gfd, pid: $i, memory: 4K}"; done
+	echo 'links:'; for ((i = 1; i < $1; i++)); do echo "  - {a: g$i, b: s, driver: memif}"; done
+	echo "  - {a: g$1, b: s, driver: memif$2}"
+}
+few_ports 16 '' >"$work/few.yaml"
+"$app/weftd" --topology "$work/few.yaml" --check --quiet 2>"$work/err" || die "16 links refused: $(cat "$work/err")"
+[ ! -s "$work/err" ] || die "16 links: $(cat "$work/err")"
+few_ports 16 ', wire: {drop: 0.1}' >"$work/few.yaml"
+refuses 'as many as this DPDK takes, got 34' \
+	"$app/weftd" --topology "$work/few.yaml"
+warns 'have several daemons run its nodes (--node)' "$app/weftd" --topology "$work/few.yaml" --check --quiet
+"$app/weftd" --topology "$work/few.yaml" --check --quiet --node s 2>"$work/err" || die "17 ports refused: $(cat "$work/err")"
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
