@@ -96,6 +96,15 @@ struct misfit {
 	uint64_t after_ns; /* none is answered before */
 };
 
+/* Requests of a node by one protocol, as the control thread saw them. */
+struct request_watch {
+	uint64_t answered;
+	uint64_t since_ns; /* none was answered, or none is open */
+	bool is_told;
+};
+
+#define REQUEST_WATCHES 2
+
 /* One node of the topology that runs here. */
 struct node {
 	struct daemon *daemon;
@@ -137,8 +146,11 @@ struct node {
 	struct duplicates *duplicates; /* NULL: nobody else can be behind its ports */
 	uint16_t next_port; /* of the source's lcore: whose turn it is */
 	struct misfit misfit;
-	unsigned int drains; /* control thread, as the next one: how often it was drained */
-	bool drained_told;
+	struct node_told { /* control thread: what it has seen and spoken of */
+		unsigned int drains; /* how often it was drained */
+		bool drained;
+		struct request_watch requests[REQUEST_WATCHES]; /* of CXL.mem, of UIO */
+	} told;
 	struct node_random { /* bits of the kernel that were not used yet */
 		unsigned int left;
 		uint64_t bits[32];
@@ -420,10 +432,13 @@ json_t *ingress_json(const struct node *n, unsigned int port);
 void ingress_rows(
 	const struct node *n, void (*fn)(void *arg, const char *name, uint64_t value), void *arg);
 
-/* --- watch_sessions.c, watch_links.c: the control thread looks, and says what changed --- */
+/* --- watch_*.c: the control thread looks, and says what changed --- */
 
 /** Sessions: every round of the control thread. */
 void sessions_watch(struct daemon *d);
+
+/** Requests that nobody answers: every round, behind sessions_watch(). */
+void requests_watch(struct daemon *d);
 
 /** A word for the state of a session: "down", "up", "stalled", "refused", "closed". */
 const char *session_word(const struct conn *c);

@@ -15,7 +15,7 @@
 static const char *
 drain_name(const struct node *n, char name[32])
 {
-	snprintf(name, 32, "drain %u", n->drains);
+	snprintf(name, 32, "drain %u", n->told.drains);
 	return name;
 }
 
@@ -26,8 +26,8 @@ drain_set(struct node *n, bool on)
 
 	if (weft_node_is_draining(n->node) == on)
 		return;
-	n->drains += on;
-	n->drained_told = false;
+	n->told.drains += on;
+	n->told.drained = false;
 	weft_node_drain(n->node, on);
 	if (on)
 		event_put(EVENT_DRAIN_BEGUN, n->topo->name, drain_name(n, name), 1,
@@ -45,10 +45,10 @@ drains_log_events(struct daemon *d)
 	for (uint16_t i = 0; i < d->n_nodes; i++) {
 		struct node *n = &d->node[i];
 
-		if (!weft_node_is_draining(n->node) || n->drained_told ||
+		if (!weft_node_is_draining(n->node) || n->told.drained ||
 			weft_node_drain_left(n->node) != 0 || !weft_node_works(n->topo, n->load))
 			continue;
-		n->drained_told = true;
+		n->told.drained = true;
 		event_put(EVENT_DRAINED, n->topo->name, drain_name(n, name), 1,
 			"is drained: nothing of its work is outstanding");
 	}

@@ -359,6 +359,7 @@ weftd_control(void *arg)
 		}
 		conns_turn(d);
 		sessions_watch(d);
+		requests_watch(d);
 		rates_maintain(d);
 		weftd_tell_of_others(d);
 		if (update_asked != 0) {

@@ -141,18 +141,27 @@ if [ $wires -eq 1 ]; then
 	done
 fi
 
-# One process a node from here. A GFD that is stopped for longer than a silence: links keep what they have.
+# One process a node from here. A GFD that is stopped for longer than a silence: links keep what they have, and hosts
+# behind a switch, whose own links are up, say that nobody answers and that somebody does again.
 fabric "$many" 64 60000 >"$work/live.yaml"
 start_all
 wait_for 60 has_traffic
 same "telemetry of a switch's link" 1 \
 	"$(ask "$pid_s0" /weft/retry,s0,g0 | json /dev/stdin 'o["/weft/retry"]["connections"]')"
 kill -STOP "$pid_g0"
-sleep 1
+has_said() { ask "$1" /weft/event_counts | json /dev/stdin "1 / (o['/weft/event_counts'].get('$2', 0) == 1)" >/dev/null; }
+wait_for 20 has_said "$pid_h0" requests_wait
+wait_for 20 has_said "$pid_h1" requests_wait
 kill -CONT "$pid_g0"
+wait_for 20 has_said "$pid_h0" requests_answered
+wait_for 20 has_said "$pid_h1" requests_answered
 hosts_end || die "a GFD that was stopped cost requests: $(cat "$work"/h?.log)"
 for h in h0 h1; do
 	same "$h after a stop" True "$(good "$work/$h.json")"
+	same "what $h said of it" True "$(json "$work/$h.json" '[__import__("re").fullmatch(
+		r"(\d+ requests of CXL.mem wait, and none was answered since .* though sessions here are up"
+		r"|requests of CXL.mem are answered again, after \d+\.\d s)", e["text"]) is not None
+		for e in o["events"] if e["kind"].startswith("requests_")] == [True, True]')"
 done
 end_others
 
