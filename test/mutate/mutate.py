@@ -338,6 +338,8 @@ def main():
     root = pathlib.Path(__file__).resolve().parents[2]
     mutations = [Mutation(i + 1, *row) for i, row in enumerate(MUTATIONS)]
     read_noticed(mutations)
+    for m in mutations:  # also of those that are not taken: their texts change unseen else
+        m.body((root / m.path).read_text())
     chosen = [m for m in share(mutations, args.share) if not args.names or m.name in args.names]
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
