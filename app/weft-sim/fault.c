@@ -69,35 +69,55 @@ fault_on_link(struct sim *s, enum fault_kind kind, uint64_t where, uint64_t unti
 		fault_fail_link_dir(&s->link_dir[l->b], until_ns, kind == FAULT_HOLD);
 }
 
-/* The switch that keeps the generation of a GFD's memory; NULL: whoever uses it does. */
+/* The switch that keeps the generation of a node's memory; NULL: whoever uses it does. */
 static const struct sim_node *
-fault_keeper(const struct sim_node *gfd)
+fault_keeper(const struct sim_node *n)
 {
-	const struct sim_node *next = gfd->n_ends == 1 ? gfd->end->peer->node : NULL;
+	const struct sim_node *next = n->n_ends == 1 ? n->end->peer->node : NULL;
 
-	return gfd->sim->sc.mode == WEFT_MODE_CXL && next != NULL && next->kind == WEFT_TOPO_SWITCH
+	return n->sim->sc.mode == WEFT_MODE_CXL && next != NULL && next->kind == WEFT_TOPO_SWITCH
 	               ? next
 	               : NULL;
 }
 
 /* The generation that it will say it knows; 0: none. */
 static uint64_t
-fault_kept(const struct sim_node *gfd)
+fault_kept(const struct sim_node *n)
 {
-	const struct sim_end *e = gfd->end->peer;
+	const struct sim_end *e = n->end->peer;
 
 	return e->node->life.state == LIFE_DOWN ? 0 : weft_link_session(e->end)->cfg.params.known;
+}
+
+/* Whether it has memory that is lost with it: a GFD's is not, but for its own fault. */
+static bool
+fault_offers(const struct sim_node *n)
+{
+	const struct weft_topo_node *t = &n->sim->topo->node[n->index];
+
+	return t->n_windows != 0 || (t->kind == WEFT_TOPO_DEVICE && t->memory != 0);
+}
+
+/* Whether memory of @p n was lost, and its switch has yet to hear that it is new. */
+static bool
+fault_is_unheard(const struct sim_node *n)
+{
+	if (fault_offers(n))
+		return n->life.state == LIFE_DOWN ||
+		       (n->node.cfg.run > 1 && fault_kept(n) != n->node.generation);
+	return n->gfd.n_lost != 0 && fault_kept(n) != n->gfd.generation;
 }
 
 /* Memory that is lost is known to be so (SESS-32): not where its switch is lost with it. */
 static bool
 fault_may_crash(const struct sim_node *n)
 {
+	if (fault_offers(n) && fault_keeper(n) != NULL && fault_kept(n) == 0)
+		return false;
 	for (uint32_t i = 0; i < n->n_ends; i++) {
-		const struct sim_node *gfd = n->end[i].peer->node;
+		const struct sim_node *next = n->end[i].peer->node;
 
-		if (fault_keeper(gfd) == n && gfd->gfd.n_lost != 0 &&
-			fault_kept(gfd) != gfd->gfd.generation)
+		if (fault_keeper(next) == n && fault_is_unheard(next))
 			return false;
 	}
 	return true;
