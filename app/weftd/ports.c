@@ -168,11 +168,11 @@ ports_are_one_vdev(const struct weft_topo_port *a, const struct weft_topo_port *
 	       memcmp(a->device, b->device, len) == 0;
 }
 
-/* Each port that is no ring is a device of DPDK, and so is a bad wire before one. */
-static void
-ports_check_number(const struct daemon *d, bool is_sure)
+/* What ports here that are no rings take: @p each, and @p wire more for a bad wire before one. */
+static unsigned int
+ports_take(const struct daemon *d, unsigned int each, unsigned int wire)
 {
-	unsigned int n = 0;
+	unsigned int sum = 0;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
@@ -180,14 +180,22 @@ ports_check_number(const struct daemon *d, bool is_sure)
 				&d->topo->port[d->node[i].topo->first_port + p];
 
 			if (!port_is_ring(d, &d->topo->link[tp->link]))
-				n += tp->wire[0] != '\0' ? 2 : 1;
+				sum += each + (tp->wire[0] != '\0' ? wire : 0);
 		}
+	return sum;
+}
+
+/* Each is a device of DPDK, and so is a bad wire. */
+static void
+ports_check_number(const struct daemon *d, bool is_sure)
+{
+	const unsigned int n = ports_take(d, 1, 1);
+
 	if (n > RTE_MAX_ETHPORTS)
 		(is_sure ? cli_fail : cli_warn)(
 			"fabric %s: expected at most %d ports of one process that are no rings "
-			"(bad "
-			"wires count as well), as many as this DPDK takes, got %u: have several "
-			"daemons run its nodes (--node)",
+			"(bad wires count as well), as many as this DPDK takes, got %u: have "
+			"several daemons run its nodes (--node)",
 			d->topo->fabric, RTE_MAX_ETHPORTS, n);
 }
 
@@ -212,16 +220,7 @@ ports_check(const struct daemon *d, bool is_sure)
 unsigned int
 ports_files(const struct daemon *d)
 {
-	unsigned int files = d->cfg.n_captures;
-
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
-			const unsigned int port = d->node[i].topo->first_port + p;
-
-			if (!port_is_ring(d, &d->topo->link[d->topo->port[port].link]))
-				files += PORT_FILES;
-		}
-	return files;
+	return d->cfg.n_captures + ports_take(d, PORT_FILES, 0);
 }
 
 static int

@@ -29,12 +29,11 @@ watch_is_elsewhere(const struct node *n)
 }
 
 static void
-watch_tell_wait(
-	const struct node *n, const char *protocol, const struct request_watch *w, uint32_t open)
+watch_tell_wait(const struct node *n, const char *protocol, uint32_t open, uint64_t for_ns)
 {
 	char since[48];
 
-	event_since(since, sizeof(since), node_now_ns() - w->since_ns);
+	event_since(since, sizeof(since), for_ns);
 	event_put(EVENT_REQUESTS_WAIT, n->topo->name, protocol, 1,
 		"%u request%s of %s wait%s, and none was answered %s, though sessions here are up",
 		open, open == 1 ? "" : "s", protocol, open == 1 ? "s" : "", since);
@@ -56,7 +55,7 @@ watch_requester(struct node *n, unsigned int i, const struct weft_requester *r, 
 		*w = (struct request_watch){ .answered = answered, .since_ns = now_ns };
 	} else if (!w->is_told && now_ns - w->since_ns >= WATCH_ANSWERS_NS) {
 		w->is_told = true;
-		watch_tell_wait(n, watch_protocols[i], w, open);
+		watch_tell_wait(n, watch_protocols[i], open, now_ns - w->since_ns);
 	}
 }
 

@@ -87,8 +87,7 @@ few_ports 16 '' >"$work/few.yaml"
 "$app/weftd" --topology "$work/few.yaml" --check --quiet 2>"$work/err" || die "16 links refused: $(cat "$work/err")"
 [ ! -s "$work/err" ] || die "16 links: $(cat "$work/err")"
 few_ports 16 ', wire: {drop: 0.1}' >"$work/few.yaml"
-refuses 'as many as this DPDK takes, got 34' \
-	"$app/weftd" --topology "$work/few.yaml"
+refuses 'as many as this DPDK takes, got 34' "$app/weftd" --topology "$work/few.yaml"
 warns 'have several daemons run its nodes (--node)' "$app/weftd" --topology "$work/few.yaml" --check --quiet
 "$app/weftd" --topology "$work/few.yaml" --check --quiet --node s 2>"$work/err" || die "17 ports refused: $(cat "$work/err")"
 topology ', driver: memif' 'mtu: 9000, speed: 7'
