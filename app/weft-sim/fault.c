@@ -89,6 +89,13 @@ fault_kept(const struct sim_node *n)
 	return e->node->life.state == LIFE_DOWN ? 0 : weft_link_session(e->end)->cfg.params.known;
 }
 
+/* Whether memory of @p n, should it be lost, would be known to have been there. */
+static bool
+fault_is_known(const struct sim_node *n)
+{
+	return fault_keeper(n) == NULL || fault_kept(n) != 0;
+}
+
 /* Whether it has memory that is lost with it: a GFD's is not, but for its own fault. */
 static bool
 fault_offers(const struct sim_node *n)
@@ -112,7 +119,7 @@ fault_is_unheard(const struct sim_node *n)
 static bool
 fault_may_crash(const struct sim_node *n)
 {
-	if (fault_offers(n) && fault_keeper(n) != NULL && fault_kept(n) == 0)
+	if (fault_offers(n) && !fault_is_known(n))
 		return false;
 	for (uint32_t i = 0; i < n->n_ends; i++) {
 		const struct sim_node *next = n->end[i].peer->node;
@@ -126,8 +133,8 @@ fault_may_crash(const struct sim_node *n)
 static void
 fault_on_gfd_memory(struct sim_node *n, uint64_t until_ns)
 {
-	if (fault_keeper(n) != NULL && fault_kept(n) == 0)
-		return; /* and so is memory that nobody knew */
+	if (!fault_is_known(n))
+		return;
 	node_crash(n, until_ns);
 	n->gfd.forgets = true;
 	n->gfd.n_lost++;
