@@ -14,6 +14,7 @@
 #include "cli.h"
 #include "ctl.h"
 #include "daemons.h"
+#include "show.h"
 #include "table.h"
 #include "weft_base.h"
 
@@ -151,13 +152,14 @@ operate_capture_stop(struct ctl *c)
 static bool
 operate_runs(const json_t *states, int pid, const char *name)
 {
-	const json_t *state, *node;
-	size_t i, k;
+	const json_t *state;
+	size_t i;
 
-	json_array_foreach(states, i, state) json_array_foreach(json_object_get(state, "nodes"), k,
-		node) if (json_integer_value(json_object_get(state, "pid")) == pid &&
-			  strcmp(json_string_value(json_object_get(node, "name")), name) ==
-				  0) return true;
+	json_array_foreach(states, i, state)
+	{
+		if (json_integer_value(json_object_get(state, "pid")) == pid)
+			return show_find(json_object_get(state, "nodes"), "name", name) != NULL;
+	}
 	return false;
 }
 

@@ -10,6 +10,7 @@
 
 #include "drain_state.h"
 #include "weft_base.h"
+#include "weft_words.h"
 
 const json_t *
 show_find(const json_t *list, const char *key, const char *text)
@@ -151,15 +152,16 @@ show_ratio(double a, double b)
 }
 
 /*
- * Whose flits a stage of a list had: its own, but before link_tx frames of a live end are empty,
+ * Whose flits a stage of a list had: its own, but up to link_tx frames of a live end come in empty,
  * and the flits are those that left by the last stage.
  */
 static size_t
 show_flits_at(const json_t *list, size_t i)
 {
+	static const char *const empty[] = { "pack", "ide_seal", "link_tx", NULL };
 	const json_t *s = json_array_get(list, i);
 
-	return show_number(s, "flits") == 0 && show_number(s, "frames") != 0
+	return show_number(s, "flits") == 0 && weft_words_find(empty, show_text(s, "stage")) >= 0
 	               ? json_array_size(list) - 1
 	               : i;
 }
