@@ -224,6 +224,7 @@ wire_eal(struct wire *w, struct weft_eal_cfg *eal)
 	for (unsigned int i = 0; i < w->n; i++) {
 		if (w->spec[i].pci != NULL)
 			w->device[eal->n_pci++] = w->spec[i].pci;
+		eal->lends_memory |= w->spec[i].vdev != NULL;
 		eal->n_files += FILES_PORT;
 	}
 }

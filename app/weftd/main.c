@@ -195,6 +195,19 @@ weftd_pci_list(const struct daemon *d, const char **pci)
 	return n;
 }
 
+/* A virtual device may be one that gives the pool's memory to another process. */
+static bool
+weftd_lends_memory(const struct daemon *d)
+{
+	bool lends = false;
+
+	for (uint16_t i = 0; i < d->n_nodes; i++)
+		for (uint16_t p = 0; p < d->node[i].n_ports; p++)
+			lends |= d->topo->port[d->node[i].topo->first_port + p].device_kind ==
+			         WEFT_TOPO_DEVARGS;
+	return lends;
+}
+
 static void
 weftd_start(struct daemon *d)
 {
@@ -216,6 +229,7 @@ weftd_start(struct daemon *d)
 	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
 	eal.pci = pci;
 	eal.n_pci = weftd_pci_list(d, pci);
+	eal.lends_memory = weftd_lends_memory(d);
 	p = start_dpdk(&eal, &pool);
 	free(pci);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {

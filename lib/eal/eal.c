@@ -183,6 +183,8 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	rc = eal_init(cfg->lcores, &user, err, errlen);
 	if (rc != 0)
 		return rc;
+	if (mem == EAL_MEM_PLAIN && !cfg->lends_memory && cfg->n_pci == 0 && cfg->user_argc == 0)
+		eal_pages_enlarge();
 	rc = eal_loops_init();
 	if (rc != 0) {
 		snprintf(err, errlen, "DPDK did not start: no memory for quiescent states");

@@ -49,6 +49,13 @@ int eal_mem_choose(const struct eal_mem_facts *facts, unsigned int need_mb, enum
 	char *line, size_t len);
 
 /*
+ * Let what EAL holds of ordinary pages be backed by large ones, where the kernel does that for
+ * private memory. Right after rte_eal_init(), while nobody else writes to that memory and no
+ * device has it: from then on a file descriptor of it (rte_memseg_get_fd()) is of other pages.
+ */
+void eal_pages_enlarge(void);
+
+/*
  * Set RUNTIME_DIRECTORY where EAL's own choice of a place for the telemetry socket would fail. The
  * folders are /var/run, /run/user and /tmp, but for tests. True if it is now a folder in @tmp_dir
  * that nobody else will clear away.

@@ -34,6 +34,12 @@ struct weft_eal_cfg {
 	const char *const *pci;
 	unsigned int n_pci; /**< 0: PCI is not scanned */
 	/**
+	 * A device may hand the memory to another process by its file descriptor, as virtio-user
+	 * does, and memif with zero-copy: ordinary pages stay as EAL has them. So they do with
+	 * devices of PCI or arguments of the user; else they may become large ones.
+	 */
+	bool lends_memory;
+	/**
 	 * The user's EAL arguments (those after "--"), in order; where they speak, ours are silent.
 	 */
 	int user_argc;

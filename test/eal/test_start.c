@@ -11,7 +11,9 @@
 #include "weft_fail.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <rte_errno.h>
+#include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
 #include <stdarg.h>
 #include <sys/mman.h>
@@ -29,6 +31,7 @@ WEFT_FAIL(int, open64, (const char *name, int flags, mode_t mode), (name, flags,
 WEFT_FAIL(DIR *, opendir, (const char *name), (name), NULL)
 WEFT_FAIL(int, sched_getaffinity, (pid_t pid, size_t len, cpu_set_t *set), (pid, len, set), -1)
 WEFT_FAIL(int, rename, (const char *from, const char *to), (from, to), -1)
+WEFT_FAIL(int, mincore, (void *at, size_t len, unsigned char *is_there), (at, len, is_there), -1)
 WEFT_FAIL(void *, rte_zmalloc, (const char *type, size_t len, unsigned int align),
 	(type, len, align), NULL)
 WEFT_FAIL(int, rte_rcu_qsbr_init, (struct rte_rcu_qsbr * v, uint32_t n), (v, n), 1)
@@ -57,7 +60,16 @@ __wrap___vasprintf_chk(char **s, int flag, const char *fmt, va_list ap)
 	return __wrap_vasprintf(s, fmt, ap);
 }
 
+#define EARLY_LEN 40000u
+
+static uint8_t
+early_byte(uint32_t i)
+{
+	return (uint8_t)(i ^ i >> 8 ^ 0x5a);
+}
+
 /* What EAL does when it starts, instead of starting. */
+static uint8_t *early; /* memory of EAL from before we know of it */
 static enum { EAL_STARTS, EAL_SAYS_NOTHING, EAL_SAYS_WHY, EAL_CRASHES } eal_does;
 int __real_rte_eal_init(int argc, char **argv);
 int __wrap_rte_eal_init(int argc, char **argv);
@@ -65,8 +77,15 @@ int __wrap_rte_eal_init(int argc, char **argv);
 int
 __wrap_rte_eal_init(int argc, char **argv)
 {
+	int rc;
+
 	switch (eal_does) {
-	case EAL_STARTS: return __real_rte_eal_init(argc, argv);
+	case EAL_STARTS:
+		rc = __real_rte_eal_init(argc, argv);
+		early = rc < 0 ? NULL : rte_malloc(NULL, EARLY_LEN, 0);
+		for (uint32_t i = 0; early != NULL && i < EARLY_LEN; i++)
+			early[i] = early_byte(i);
+		return rc;
 	case EAL_SAYS_NOTHING: rte_errno = 0; return -1;
 	case EAL_SAYS_WHY:
 		printf("a hundred lines of help\n");
@@ -88,9 +107,46 @@ struct start {
 	char err[512];
 	bool died;
 	char said[512]; /* on its terminal */
+	bool has_early; /* what was in memory before is there */
+	enum { NOT_PLAIN, PLAIN_FILE, PLAIN_PRIVATE, PLAIN_LARGE } pages; /* of EAL's memory */
 };
 
 static struct weft_eal_cfg cfg;
+
+static bool
+early_is_there(void)
+{
+	for (uint32_t i = 0; i < EARLY_LEN; i++)
+		if (early[i] != early_byte(i))
+			return false;
+	return true;
+}
+
+/* Of the mapping that @p is in; what DPDK calls hugepages is not plain. */
+static int
+pages_at(const void *p)
+{
+	FILE *f = fopen("/proc/self/smaps", "re");
+	uintptr_t from = 0, to = 0;
+	int pages = PLAIN_PRIVATE;
+	char line[512];
+
+	if (f == NULL || strstr(weft_eal_memory_line(), "ordinary pages") == NULL)
+		pages = NOT_PLAIN;
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &from, &to);
+		if ((uintptr_t)p < from || (uintptr_t)p >= to || pages == NOT_PLAIN)
+			continue;
+		if (strstr(line, "memfd:nohuge") != NULL)
+			pages = PLAIN_FILE;
+		/* "hg": may be large. */
+		if (strncmp(line, "VmFlags:", 8) == 0 && strstr(line, " hg") != NULL)
+			pages = PLAIN_LARGE;
+	}
+	if (f != NULL)
+		fclose(f);
+	return pages;
+}
 
 /* In a process of its own. */
 static void
@@ -104,6 +160,9 @@ start_there(const char *name, int error, unsigned int nth, int output, int answe
 	weft_fail_set(name, error, nth);
 	s.rc = weft_eal_start(&cfg, s.err, sizeof(s.err));
 	s.hit = weft_fail_end();
+	/* Memory goes with a start that fails. */
+	s.has_early = s.rc == 0 && early != NULL && early_is_there();
+	s.pages = s.has_early ? pages_at(early) : NOT_PLAIN;
 	s.same_output = fstat(output, &want) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
 	                fstat(STDERR_FILENO, &err) == 0 && out.st_ino == want.st_ino &&
 	                err.st_ino == want.st_ino;
@@ -187,6 +246,7 @@ a_start_all_the_same(const char *name, int error, unsigned int nth)
 	start(name, error, nth, &s);
 	ends_in_order(&s, name, nth);
 	assert_int_equal(s.rc, 0);
+	assert_true(s.has_early);
 	return s.hit;
 }
 
@@ -212,13 +272,39 @@ WEFT_TEST(what_a_start_needs_is_named)
 WEFT_TEST(what_a_start_wants_it_can_do_without)
 {
 	static const char *const calls[] = { "memfd_create", "fcntl64", "open64", "opendir",
-		"rename", "weft_socket_listen", "weft_socket_reach", "rte_ctrl_thread_create" };
+		"rename", "mincore", "weft_socket_listen", "weft_socket_reach",
+		"rte_ctrl_thread_create" };
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(calls); i++)
 		weft_fail_each(calls[i], EMFILE, a_start_all_the_same);
 	/* To keep output away; bringing it back is another matter. */
 	assert_true(a_start_all_the_same("dup2", EBUSY, 1));
 	assert_true(a_start_all_the_same("dup2", EBUSY, 2));
+}
+
+/* Large pages may stand under ordinary ones, where no device lends them to others. */
+WEFT_TEST(ordinary_pages_may_be_large)
+{
+	struct start s;
+
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, "a start", 0);
+	assert_true(s.has_early);
+	if (s.pages == NOT_PLAIN)
+		skip();
+	/* A kernel without large pages refuses the wish alone. */
+	if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0)
+		assert_int_equal(s.pages, PLAIN_LARGE);
+	else
+		assert_int_equal(s.pages, PLAIN_PRIVATE);
+	start("mincore", ENOMEM, 1, &s);
+	assert_int_equal(s.pages, PLAIN_FILE);
+	cfg.lends_memory = true;
+	start(NULL, 0, 0, &s);
+	cfg.lends_memory = false;
+	ends_in_order(&s, "a start that lends memory", 0);
+	assert_true(s.has_early);
+	assert_int_equal(s.pages, PLAIN_FILE);
 }
 
 WEFT_TEST(what_eal_says_comes_through)
