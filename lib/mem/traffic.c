@@ -51,6 +51,12 @@ struct traffic_range {
 	unsigned int first, n;
 };
 
+/* A random request before it begins. */
+struct traffic_wish {
+	struct traffic_range range;
+	bool is_write;
+};
+
 struct weft_traffic {
 	struct weft_traffic_cfg cfg;
 	struct weft_requester *requester;
@@ -65,6 +71,7 @@ struct weft_traffic {
 	struct weft_pace pace;
 	struct weft_choice choice; /* of units */
 	struct weft_rand rand;
+	struct traffic_wish next; /* drawn ahead: what was not used lately is in no cache */
 	uint8_t data[WEFT_TRAFFIC_UNIT_MAX * WEFT_LINE_LEN]; /* of the write that began last */
 	struct weft_traffic_mismatch first; /* valid once a mismatch is counted */
 	uint64_t count[WEFT_TRAFFIC_N_COUNTERS];
@@ -175,6 +182,25 @@ traffic_unit_init(struct weft_traffic *t, uint64_t i)
 			t->cfg.expect_arg, traffic_hpa(t, u, i, 0), &u->dpid);
 }
 
+/* Draw the request after the next, and let its unit come into the caches meanwhile. */
+static void
+traffic_draw(struct weft_traffic *t)
+{
+	struct traffic_range *g = &t->next.range;
+	const uint8_t *u;
+
+	t->next.is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
+	g->unit = weft_choice_next(&t->choice, &t->rand);
+	u = (const uint8_t *)traffic_unit(t, g->unit);
+	__builtin_prefetch(u, 1);
+	__builtin_prefetch(u + t->stride - 1, 1);
+	g->n = 1;
+	if (t->cfg.unit_lines > 1) {
+		g->n += (unsigned int)weft_rand_below(&t->rand, t->cfg.request_lines);
+		g->first = (unsigned int)weft_rand_below(&t->rand, t->cfg.unit_lines + 1 - g->n);
+	}
+}
+
 struct weft_traffic *
 weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_requester *r)
 {
@@ -196,6 +222,7 @@ weft_traffic_init(void *mem, const struct weft_traffic_cfg *cfg, struct weft_req
 	weft_choice_init(&t->choice, WEFT_CHOICE_RANDOM, t->n_units, 0);
 	/* Sources that share a seed must not choose alike. */
 	weft_rand_seed(&t->rand, cfg->seed ^ (uint64_t)cfg->writer << 32);
+	traffic_draw(t);
 	return t;
 }
 
@@ -252,23 +279,17 @@ traffic_begin(struct weft_traffic *t, struct traffic_range g, enum weft_request_
 static int
 traffic_next_random(struct weft_traffic *t, uint64_t now_ns, struct weft_request *rq)
 {
-	struct traffic_range g = { .n = 1 };
+	const struct traffic_wish wish = t->next;
+	struct traffic_range g = wish.range;
 	bool is_write;
 	int rc;
 
-	if (!weft_pace_is_due(&t->pace, now_ns))
+	if (!weft_pace_is_due(&t->pace, now_ns) || t->open >= t->n_units)
 		return -EAGAIN;
-	is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;
-	if (t->open >= t->n_units)
-		return -EAGAIN;
-	g.unit = weft_choice_next(&t->choice, &t->rand);
-	if (t->cfg.unit_lines > 1) {
-		g.n += (unsigned int)weft_rand_below(&t->rand, t->cfg.request_lines);
-		g.first = (unsigned int)weft_rand_below(&t->rand, t->cfg.unit_lines + 1 - g.n);
-	}
+	traffic_draw(t);
 	while (traffic_unit(t, g.unit)->busy) /* at most `open` steps, as one at least is idle */
 		g.unit = g.unit + 1 == t->n_units ? 0 : g.unit + 1;
-	is_write = is_write && now_ns >= traffic_unit(t, g.unit)->no_write_before_ns;
+	is_write = wish.is_write && now_ns >= traffic_unit(t, g.unit)->no_write_before_ns;
 	rc = traffic_begin(t, g, is_write ? WEFT_REQUEST_WRITE : WEFT_REQUEST_READ, now_ns, rq);
 	t->issued += rc == 0;
 	return rc;

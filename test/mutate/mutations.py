@@ -224,9 +224,9 @@ MUTATIONS = [
     ("a host sends only while all its links are up", "lib/node/host.c",
      "may_ask && n->was_up &&", "may_ask && weft_node_is_up(n) &&"),
     ("a choice that cannot begin is waited for", "lib/mem/traffic.c",
-     "is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;",
+     "t->next.is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;",
      "weft_rand_seed(&t->rand, t->issued);\n\t"
-     "is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;"),
+     "t->next.is_write = weft_rand_below(&t->rand, 100) < t->cfg.write_percent;"),
     ("the tag of a lost request is free at once", "lib/mem/requester.c",
      "weft_requester_tag_move(r, t, TAG_QUARANTINE);\n\t\tn++;",
      "weft_requester_tag_release(r, t);\n\t\tn++;", "test/unit/test_mem_host"),
