@@ -467,6 +467,10 @@ replay_finish(struct replay *r)
 			r->rx.packets);
 	if (!r->end.is_stopped && replay_says_nothing(r))
 		rc = EXIT_FAILURE;
+	if (r->rx.macs_unread != 0)
+		cli_warn("%s: %" PRIu64 " MACs of IDE in flits that are not decrypted: what is "
+			 "counted as messages is ciphertext; give --ide and --key-file",
+			r->opt.in, r->rx.macs_unread);
 	if (r->opt.rx.mode != WEFT_MODE_CXL && !r->rx.has_raw && r->rx.packets != 0)
 		cli_no_effect(&program, r->opt.given, FOR_RAW, "on frames, which have addresses");
 	receiver_fini(&r->rx);

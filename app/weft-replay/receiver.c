@@ -97,10 +97,29 @@ receiver_count_packet(void *arg, const struct weft_io_tlp *t)
 }
 
 static void
+receiver_count_macs(struct receiver *r, struct rte_mbuf *m)
+{
+	const struct weft_frame *f = weft_frame(m);
+
+	if (f->conn == NULL || f->conn->stream != NULL)
+		return;
+	for (unsigned int i = 0; i < f->hdr.n_flits; i++) {
+		const uint8_t *flit = weft_frame_flits(m) + i * (size_t)WEFT_FLIT_LEN;
+		const int what = weft_llctrl_get(flit + WEFT_FLIT_H_OFF);
+
+		r->macs_unread += (f->discard & WEFT_BIT64(i)) == 0 &&
+		                  flit[0] >> 6 == WEFT_FLIT_CACHEMEM &&
+		                  (what == WEFT_LLCTRL_IDE_MAC || what == WEFT_LLCTRL_IDE_TMAC);
+	}
+}
+
+static void
 receiver_sink(void *arg, struct rte_mbuf **pkt, uint16_t n)
 {
 	struct receiver *r = arg;
 
+	for (uint16_t i = 0; i < n; i++)
+		receiver_count_macs(r, pkt[i]);
 	for (uint16_t i = 0; i < n && r->cfg.out != NULL; i++)
 		receiver_end_write(r, pkt[i]);
 	rte_pktmbuf_free_bulk(pkt, n);

@@ -46,6 +46,7 @@ struct receiver {
 		[WEFT_VERDICT_COUNT]; /* by the reader and the end, beside the stages' drops */
 	uint64_t messages[WEFT_MSG_KINDS];
 	uint64_t packets_io[WEFT_IO_CLASSES]; /* CXL.io */
+	uint64_t macs_unread; /* IDE.MAC and IDE.TMAC of connections that are not decrypted */
 };
 
 /** Whether a layout can replay a trace. @return 0, or -EINVAL with a line in @p err */

@@ -61,6 +61,9 @@ for both in $modes; do
 		is_clean "$both, pcrc $pcrc"
 		same "epochs bad" 0 "$(r 'o["ide"]["epochs_bad"]')"
 	done
+	replay 2>"$work/err"
+	grep -qE 't.pcap: [1-9][0-9]* MACs of IDE in flits that are not decrypted: .* give --ide' "$work/err" ||
+		die "$both: ciphertext is taken for messages: $(cat "$work/err")"
 done
 # Late poison, epochs cut short, key changes; odd numbers of flits too.
 many() { for i in 1 2 3 4 5 6; do printf '%s %064x\n' "$1" $((i * 77)); done; }
