@@ -99,6 +99,8 @@ __wrap_rte_eal_init(int argc, char **argv)
 
 static char folder[] = "/tmp/weft-start-XXXXXX";
 
+enum start_pages { NOT_PLAIN, PLAIN_FILE, PLAIN_PRIVATE, PLAIN_LARGE };
+
 /* How a start ended. */
 struct start {
 	int rc;
@@ -108,7 +110,7 @@ struct start {
 	bool died;
 	char said[512]; /* on its terminal */
 	bool has_early; /* what was in memory before is there */
-	enum { NOT_PLAIN, PLAIN_FILE, PLAIN_PRIVATE, PLAIN_LARGE } pages; /* of EAL's memory */
+	enum start_pages pages; /* of EAL's memory */
 };
 
 static struct weft_eal_cfg cfg;
@@ -123,12 +125,12 @@ early_is_there(void)
 }
 
 /* Of the mapping that @p is in; what DPDK calls hugepages is not plain. */
-static int
+static enum start_pages
 pages_at(const void *p)
 {
 	FILE *f = fopen("/proc/self/smaps", "re");
 	uintptr_t from = 0, to = 0;
-	int pages = PLAIN_PRIVATE;
+	enum start_pages pages = PLAIN_PRIVATE;
 	char line[512];
 
 	if (f == NULL || strstr(weft_eal_memory_line(), "ordinary pages") == NULL)
