@@ -286,6 +286,7 @@ static const struct table_column connection_columns[] = {
 	{ "PID", "pid", TABLE_HEX },
 	{ "STATE", "state", TABLE_TEXT },
 	{ "IDE", "ide", TABLE_TEXT },
+	{ "RX LCORE", "rx_lcore", TABLE_NUMBER },
 	{ "SENT/S", "sent_per_s", TABLE_NUMBER },
 	{ "DELIVERED/S", "delivered_per_s", TABLE_NUMBER },
 	{ "RTT NS", "round_trip_ns", TABLE_NUMBER },

@@ -156,12 +156,12 @@ show_connections_of(const struct show_node *n, json_t *rows)
 
 		json_array_append_new(rows,
 			json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-				  "s:o}",
+				  "s:o, s:o}",
 				"node", n->name, "peer", show_string(c, "peer"), "pid",
 				show_string(c, "pid"), "state", show_string(c, "state"), "since",
-				show_string(c, "since"), "ide", show_string(c, "ide"), "unacked",
-				show_string(c, "unacked"), "round_trip_ns",
-				show_string(c, "round_trip_ns"), "sent_per_s",
+				show_string(c, "since"), "ide", show_string(c, "ide"), "rx_lcore",
+				show_string(c, "rx_lcore"), "unacked", show_string(c, "unacked"),
+				"round_trip_ns", show_string(c, "round_trip_ns"), "sent_per_s",
 				show_per_s(n, retry, was, "sent"), "delivered_per_s",
 				show_per_s(n, retry, was, "delivered"), "resent",
 				show_string(retry, "resent"), "lost", show_string(retry, "lost"),

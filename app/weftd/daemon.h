@@ -582,6 +582,9 @@ void segments_ended(struct daemon *d);
 /** [{lcore, segment, busy_cycles, idle_cycles, stages {name: cycles a flit}}] */
 json_t *segments_json(const struct node *n);
 
+/** The lcore that runs link_rx for what node @p pid sends: of its way, where there are ways. */
+unsigned int segments_rx_lcore(const struct node *n, uint16_t pid);
+
 /** The same without stages, by name: rx_0, rx_1, ..., tx_0, ... 0, or -ENOMEM. */
 int segments_tell(const struct node *n, struct rte_tel_data *data);
 

@@ -245,6 +245,7 @@ json_connections(const struct node *n)
 		json_object_set_new(
 			o, "last_event", event_last_json(n->topo->name, daemon_peer_name(c)));
 		json_object_set_new(o, "ide", json_string(ide_state(c)));
+		json_put(o, "rx_lcore", segments_rx_lcore(n, c->link->pid));
 		json_put(o, "memory_replaced", c->link->memory.replaced);
 		if (c->link->memory.generation != 0)
 			json_put_generation(o, c->link->memory.generation);

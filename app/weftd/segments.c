@@ -387,6 +387,26 @@ segment_json(const struct segment *g)
 		(json_int_t)busy, "idle_cycles", (json_int_t)idle, "stages", stages);
 }
 
+unsigned int
+segments_rx_lcore(const struct node *n, uint16_t pid)
+{
+	const struct segments *s = n->segments;
+	const uint8_t way =
+		daemon_is_cxl(n->daemon)
+			? 0
+			: __atomic_load_n(&weft_conns_ways(n->conns)[pid], __ATOMIC_RELAXED);
+
+	for (unsigned int i = 0; i < s->n; i++) {
+		const struct segment *g = &s->seg[i];
+		const struct weft_layout *l = segment_layout(g);
+
+		if (!g->is_tx && weft_layout_has(l, g->index, WEFT_ENDS_LLR_RX) &&
+			(l->ways[g->index] == 1 || l->way[g->index] == way))
+			return g->lcore;
+	}
+	return n->lcore;
+}
+
 json_t *
 segments_json(const struct node *n)
 {

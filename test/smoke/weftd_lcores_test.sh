@@ -58,6 +58,8 @@ laid() {
 	whole "${@:3}"
 	same "$3: lcores of link_rx, ide_open and deliver" "$lcores" "$(json "$work/$3.json" '" ".join(str(l["lcore"])
 		for s in ("link_rx", "ide_open", "deliver") for l in o["nodes"][0]["lcores"] if s in l["stages"])')"
+	same "$3: lcore of the connection" "{${lcores%% *}}" \
+		"$(json "$work/$3.json" '{c["rx_lcore"] for c in o["nodes"][0]["connections"]}')"
 }
 
 # refused MESSAGE LAYOUTS [options]
@@ -126,6 +128,8 @@ ways() {
 	same "$1, ways: all well" "True True" "$(json "$work/$1-ways.json" 'o["good"]') $(good "$work/$1-ways.json")"
 	same "$1, ways: lcores that had flits" "[0, 1]" "$(json "$work/$1-ways.json" 'sorted(l["lcore"]
 		for l in o["nodes"][0]["lcores"] if l["stages"].get("link_rx", 0) > 0 and l["busy_cycles"] > 0)')"
+	same "$1, ways: lcores of the two connections" "[0, 1]" \
+		"$(json "$work/$1-ways.json" 'sorted(c["rx_lcore"] for c in o["nodes"][0]["connections"])')"
 	same "$1, ways: stages, each once" True "$(json "$work/$1-ways.json" 'all(len(names) == len(set(names))
 		for n in o["nodes"] for names in [[s["stage"] for s in n["stages"]]])')"
 }
