@@ -61,7 +61,7 @@ static const struct cli_option options[] = {
 	{ "topology", "FILE", NULL, "what the fabric is to be: a topology file",
 		CLI_TEXT(topology) },
 	{ "store", "URL", NULL,
-		"sqlite:PATH or etcd:http[s]://HOST:PORT[/PREFIX], where identity, wishes of "
+		"sqlite:PATH or etcd:http[s]://HOST:PORT[,...][/PREFIX], where identity, wishes of "
 		"operators "
 		"and the log of changes are kept; without it they end with the program. With etcd, "
 		"two managers take turns",

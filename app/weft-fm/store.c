@@ -37,7 +37,8 @@ store_open(const struct store_cfg *cfg)
 		cli_fail("--store %s: this weft-fm was built without libcurl: expected %s",
 			cfg->url, store_sqlite.expects);
 #endif
-	cli_usage("--store: expected sqlite:PATH or etcd:http[s]://HOST:PORT[/PREFIX], got \"%s\"",
+	cli_usage("--store: expected sqlite:PATH or etcd:http[s]://HOST:PORT[,...][/PREFIX], got "
+		  "\"%s\"",
 		cfg->url);
 	return NULL;
 }

@@ -570,10 +570,7 @@ void segments_fini(struct node *n);
 /** What --check says of a node that names lcores: a line each. */
 void segments_print(const struct daemon *d, unsigned int node);
 
-/**
- * One loop for each lcore that serves a node; the nodes and segments of an lcore are polled in
- * turn.
- */
+/** One loop for each lcore that serves a node: it polls its nodes and segments in turn. */
 void segments_make_loops(struct daemon *d);
 
 /** No lcore runs any more: the poll of a node does everything. */
@@ -582,7 +579,7 @@ void segments_ended(struct daemon *d);
 /** [{lcore, segment, busy_cycles, idle_cycles, stages {name: cycles a flit}}] */
 json_t *segments_json(const struct node *n);
 
-/** The lcore that runs link_rx for what node @p pid sends: of its way, where there are ways. */
+/** The lcore of link_rx for what node @p pid sends (of its way). */
 unsigned int segments_rx_lcore(const struct node *n, uint16_t pid);
 
 /** The same without stages, by name: rx_0, rx_1, ..., tx_0, ... 0, or -ENOMEM. */
