@@ -467,7 +467,8 @@ replay_finish(struct replay *r)
 			r->rx.packets);
 	if (!r->end.is_stopped && replay_says_nothing(r))
 		rc = EXIT_FAILURE;
-	if (r->rx.macs_unread != 0)
+	/* Who gave keys has heard that they have no effect without --ide. */
+	if (r->rx.macs_unread != 0 && r->opt.rx.keys == NULL)
 		cli_warn("%s: %" PRIu64 " MACs of IDE in flits that are not decrypted: what is "
 			 "counted as messages is ciphertext; give --ide and --key-file",
 			r->opt.in, r->rx.macs_unread);
