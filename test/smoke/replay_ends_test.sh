@@ -241,6 +241,8 @@ warns '--key-file, --pcrc, --poison, --stop: no effect without --ide' \
 	"${look[@]}" --key-file "$work/keys" --pcrc on --poison open --stop on
 warns '--ide, --key-file: no effect with a --layout without the stage ide_open' \
 	"${look[@]}" --ide skid --key-file "$work/keys" --layout deframe,fec_check,link_rx,route
+warns 'MACs of IDE in flits that are not decrypted' "${look[@]}"
+gen --flits 100
 warns '--cxl-form: no effect with --mode rxl' "${look[@]}" --mode rxl --cxl-form pbr
 warns '--spid, --dpid: no effect on frames' "${look[@]}" --spid 1 --dpid 2
 echo "replays end as they are told to, and say what they did"
