@@ -268,7 +268,7 @@ main_describe_verbs(void)
 		char form[64];
 
 		used += (size_t)snprintf(verb_lines + used, sizeof(verb_lines) - used,
-			"  %-36s%s\n", main_form(v, form, sizeof(form)), v->does);
+			"  %-33s %s\n", main_form(v, form, sizeof(form)), v->does);
 		if (!main_has_word(v->subject, n))
 			verb_words[n++] = v->subject;
 		if (v->name[0] != '\0' && !main_has_word(v->name, n))
@@ -277,7 +277,7 @@ main_describe_verbs(void)
 	used += (size_t)snprintf(verb_lines + used, sizeof(verb_lines) - used, "\nshow:\n\n");
 	for (unsigned int i = 0; i < show_n_nouns; i++) {
 		used += (size_t)snprintf(verb_lines + used, sizeof(verb_lines) - used,
-			"  %-36s%s\n", show_nouns[i].word, show_nouns[i].does);
+			"  %-33s %s\n", show_nouns[i].word, show_nouns[i].does);
 		verb_words[n++] = show_nouns[i].word;
 	}
 	snprintf(verb_lines + used, sizeof(verb_lines) - used,
@@ -359,7 +359,7 @@ ctl_help(int n_words, char *const *words)
 		if (strcmp(words[0], v->subject) != 0 ||
 			(n_words > 1 && v->name[0] != '\0' && strcmp(words[1], v->name) != 0))
 			continue;
-		printf("  %-36s%s\n", main_form(v, form, sizeof(form)), v->does);
+		printf("  %-33s %s\n", main_form(v, form, sizeof(form)), v->does);
 		tags |= v->tags;
 		is_any = true;
 	}

@@ -32,6 +32,7 @@ for program in "${!pages[@]}"; do
 	misused '--help: expected one of table, got "x"' "$app/$program" --help=x
 	[ "$program" != weft-sim ] || "$app/$program" --experiment rxl --help >>"$work/help"
 	! grep -nE '.{101}' "$work/help" || die "$program --help: lines of more than 100 columns"
+	! grep -nE '\][a-z]' "$work/help" || die "$program --help: what is to be given runs into what it does"
 	/usr/bin/python3 "$tree/app/manual.py" man "$app/$program" >"$work/$program.1"
 	/usr/bin/python3 "$tree/app/manual.py" completion "$app/$program" >"$work/$program.bash"
 	sed 's/\\-/-/g; s/\\f[BIR]//g' "$work/$program.1" >"$work/man"
