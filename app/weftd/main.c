@@ -178,34 +178,21 @@ weftd_ends_mb(const struct daemon *d)
 			      20);
 }
 
-/* Addresses of the PCI devices of the ports here; how many. */
-static unsigned int
-weftd_pci_list(const struct daemon *d, const char **pci)
+/* What devices of the ports here ask of EAL; @p pci has room for the address of each. */
+static void
+weftd_devices(const struct daemon *d, const char **pci, struct weft_eal_cfg *eal)
 {
-	unsigned int n = 0;
-
+	eal->pci = pci;
 	for (uint16_t i = 0; i < d->n_nodes; i++)
 		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
 			const struct weft_topo_port *tp =
 				&d->topo->port[d->node[i].topo->first_port + p];
 
 			if (tp->device_kind == WEFT_TOPO_PCI)
-				pci[n++] = tp->device;
+				pci[eal->n_pci++] = tp->device;
+			/* It may be one that gives the pool's memory to another process. */
+			eal->lends_memory |= tp->device_kind == WEFT_TOPO_DEVARGS;
 		}
-	return n;
-}
-
-/* A virtual device may be one that gives the pool's memory to another process. */
-static bool
-weftd_lends_memory(const struct daemon *d)
-{
-	bool lends = false;
-
-	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t p = 0; p < d->node[i].n_ports; p++)
-			lends |= d->topo->port[d->node[i].topo->first_port + p].device_kind ==
-			         WEFT_TOPO_DEVARGS;
-	return lends;
 }
 
 static void
@@ -227,9 +214,7 @@ weftd_start(struct daemon *d)
 	weftd_size_pool(d, &pool);
 	weftd_lcore_list(d, lcores, sizeof(lcores));
 	eal.lcores = lcores[0] == '\0' ? NULL : lcores;
-	eal.pci = pci;
-	eal.n_pci = weftd_pci_list(d, pci);
-	eal.lends_memory = weftd_lends_memory(d);
+	weftd_devices(d, pci, &eal);
 	p = start_dpdk(&eal, &pool);
 	free(pci);
 	for (uint16_t i = 0; i < d->n_nodes; i++) {

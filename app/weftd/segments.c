@@ -391,10 +391,8 @@ unsigned int
 segments_rx_lcore(const struct node *n, uint16_t pid)
 {
 	const struct segments *s = n->segments;
-	const uint8_t way =
-		daemon_is_cxl(n->daemon)
-			? 0
-			: __atomic_load_n(&weft_conns_ways(n->conns)[pid], __ATOMIC_RELAXED);
+	/* 0 where there are none, as in cxl mode. */
+	const uint8_t way = __atomic_load_n(&weft_conns_ways(n->conns)[pid], __ATOMIC_RELAXED);
 
 	for (unsigned int i = 0; i < s->n; i++) {
 		const struct segment *g = &s->seg[i];
