@@ -420,23 +420,21 @@ doctor_quote(const char *path, char *word, size_t len)
 
 /* What it holds, as weftd reads it. */
 static enum doctor_answer
-doctor_judge_key(struct doctor_look *l, const char *word)
+doctor_judge_key(struct doctor_look *l, const struct stat *st, const char *word)
 {
 	const char *path = l->s->name;
 	const int fd = openat(l->d->root, path + 1, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char why[128];
-	int rc;
+	int rc = fd < 0 ? -errno : weft_psk_judge(fd, why, sizeof(why));
 
+	if (fd >= 0)
+		close(fd);
 	/* Root's, for a weftd of root: whoever else looks need not read it. */
-	if (fd < 0 && errno == EACCES)
+	if (rc == 0 || (rc == -EACCES && st->st_size >= 2 * WEFT_PSK_LEN))
 		return DOCTOR_AS_WANTED;
-	if (fd < 0)
-		return doctor_cannot(l, -errno);
-	rc = weft_psk_judge(fd, why, sizeof(why));
-	close(fd);
-	if (rc == 0)
-		return DOCTOR_AS_WANTED;
-	if (rc != -EINVAL)
+	if (rc == -EACCES)
+		snprintf(why, sizeof(why), "too short for %u hex digits", 2 * WEFT_PSK_LEN);
+	else if (rc != -EINVAL)
 		return doctor_cannot(l, rc);
 	snprintf(l->found, sizeof(l->found), "%.370s: %s", path, why);
 	snprintf(l->want, sizeof(l->want), DOCTOR_NEW_KEY, word);
@@ -462,11 +460,9 @@ doctor_look_key(struct doctor_look *l)
 			word);
 		return DOCTOR_OTHERWISE;
 	}
-	if (rc != 0 || !S_ISREG(st.st_mode) || st.st_size < 2 * WEFT_PSK_LEN) {
+	if (rc != 0 || !S_ISREG(st.st_mode)) {
 		snprintf(l->found, sizeof(l->found), "%.400s: %s", path,
-			rc != 0               ? "not there"
-			: S_ISREG(st.st_mode) ? "too short for 64 hex digits"
-					      : "no plain file");
+			rc != 0 ? "not there" : "no plain file");
 		snprintf(l->want, sizeof(l->want), DOCTOR_NEW_KEY, word);
 		return DOCTOR_OTHERWISE;
 	}
@@ -483,7 +479,7 @@ doctor_look_key(struct doctor_look *l)
 			word);
 		return DOCTOR_OTHERWISE;
 	}
-	return doctor_judge_key(l, word);
+	return doctor_judge_key(l, &st, word);
 }
 
 /* As weft_attach_rundir() judges it. */

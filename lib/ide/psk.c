@@ -59,6 +59,27 @@ psk_scan(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN], unsigned int *
 	return digits == 2 * WEFT_PSK_LEN ? NULL : digits == 0 ? "none" : "fewer, and the end";
 }
 
+/* As a generator of random bytes wrote them: no text, which a key of digits that was cut is. */
+static bool
+psk_is_raw(const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++)
+		if (!isprint((unsigned char)text[i]) && !isspace((unsigned char)text[i]))
+			return len == WEFT_PSK_LEN;
+	return false;
+}
+
+/* Anybody's first guess. */
+static bool
+psk_is_zero(const uint8_t key[WEFT_PSK_LEN])
+{
+	uint8_t any = 0;
+
+	for (unsigned int i = 0; i < WEFT_PSK_LEN; i++)
+		any |= key[i];
+	return any == 0;
+}
+
 bool
 psk_decode(const char *text, size_t len, uint8_t key[WEFT_PSK_LEN])
 {
@@ -133,9 +154,15 @@ psk_read_key(int fd, char *why, size_t why_len)
 	else if (len == FILE_MAX)
 		snprintf(why, why_len, "expected 64 hex digits, once, got %u bytes or more",
 			FILE_MAX);
+	else if (psk_is_raw(psk->text, (size_t)len))
+		snprintf(why, why_len, "expected 64 hex digits, once, got %u raw bytes",
+			WEFT_PSK_LEN);
 	else if ((got = psk_scan(psk->text, (size_t)len, psk->key, &line)) != NULL)
 		snprintf(
 			why, why_len, "expected 64 hex digits, once, got %s in line %u", got, line);
+	else if (psk_is_zero(psk->key))
+		snprintf(why, why_len,
+			"expected 64 random hex digits, got zeros alone, which anybody would try");
 	else {
 		explicit_bzero(psk->text, sizeof(psk->text));
 		return psk;
@@ -159,7 +186,8 @@ weft_psk_load(const char *path, char *err, size_t err_len)
 	e = errno;
 	close(fd);
 	if (psk == NULL)
-		snprintf(err, err_len, "key file %s: %s", path, why);
+		snprintf(err, err_len, "key file %s: %s%s", path, why,
+			e == EINVAL ? ": make it by openssl rand -hex 32" : "");
 	errno = e;
 	return psk;
 }

@@ -47,8 +47,9 @@ bool weft_secret_random(void *arg, uint8_t *out, size_t len);
 struct weft_psk;
 
 /**
- * Read a key file: text, '#' starts a comment, and 64 hex digits once. It must be a plain file (no
- * symbolic link) of the user's own or root's that nobody else may read or write.
+ * Read a key file: text, '#' starts a comment, and 64 hex digits once, not all of them zeros. It
+ * must be a plain file (no symbolic link) of the user's own or root's that nobody else may read or
+ * write.
  *
  * @param err  receives one line that says what was expected; never a key
  * @return the key; NULL with errno: EACCES (kind of file, owner or mode), EINVAL (content), or the

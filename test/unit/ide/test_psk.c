@@ -38,16 +38,22 @@ remove_dir(void **state)
 WEFT_TEST_AROUND(make_dir, remove_dir)
 
 static void
-put(const char *text, mode_t mode)
+put_bytes(const void *bytes, size_t len, mode_t mode)
 {
 	int fd;
 
 	unlink(path);
 	fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	assert_int_equal(write(fd, bytes, len), (ssize_t)len);
 	assert_int_equal(fchmod(fd, mode), 0);
 	close(fd);
+}
+
+static void
+put(const char *text, mode_t mode)
+{
+	put_bytes(text, strlen(text), mode);
 }
 
 static void
@@ -63,19 +69,27 @@ refused(const char *name, int want, const char *text)
 	assert_null(strstr(err, "001122"));
 }
 
+static struct weft_psk *
+taken(void)
+{
+	char err[256] = "";
+	struct weft_psk *psk = weft_psk_load(path, err, sizeof(err));
+
+	if (psk == NULL)
+		fail_msg("%s", err);
+	return psk;
+}
+
 WEFT_TEST(a_good_file_is_taken)
 {
 	static const char *const good[] = { DIGITS, DIGITS "\n",
 		"# key of lab 1\n\n " DIGITS "\r\n", DIGITS " # made today\n# f00d\n" };
 
 	for (size_t i = 0; i < WEFT_ARRAY_SIZE(good); i++) {
-		char err[256] = "";
 		struct weft_psk *psk;
 
 		put(good[i], i % 2 == 0 ? 0600 : 0400);
-		psk = weft_psk_load(path, err, sizeof(err));
-		if (psk == NULL)
-			fail_msg("%s", err);
+		psk = taken();
 		for (unsigned int k = 0; k < WEFT_PSK_LEN; k++)
 			assert_int_equal(
 				weft_psk_bytes(psk)[k], k < 16 ? 0x11 * k : 0xFF - 0x11 * (k - 16));
@@ -109,6 +123,26 @@ WEFT_TEST(wrong_content_is_refused)
 	put("", 0600);
 	assert_int_equal(truncate(path, 1 << 20), 0);
 	refused(path, EINVAL, "expected 64 hex digits, once, got 2048 bytes or more");
+}
+
+WEFT_TEST(raw_bytes_and_zeros_are_named_as_such)
+{
+	static const uint8_t raw[WEFT_PSK_LEN + 1] = "#\x80 raw bytes of the generator \x01\xFF";
+	char zeros[2 * WEFT_PSK_LEN + 1];
+
+	put_bytes(raw, WEFT_PSK_LEN, 0600);
+	refused(path, EINVAL,
+		"expected 64 hex digits, once, got 32 raw bytes: make it by openssl rand -hex 32");
+	/* Of other lengths they are nobody's key. */
+	put_bytes(raw + 1, WEFT_PSK_LEN - 1, 0600);
+	refused(path, EINVAL, "got a character that is none in line 1");
+	memset(zeros, '0', sizeof(zeros) - 1);
+	zeros[sizeof(zeros) - 1] = '\0';
+	put(zeros, 0600);
+	refused(path, EINVAL, "expected 64 random hex digits, got zeros alone");
+	zeros[sizeof(zeros) - 2] = '1';
+	put(zeros, 0600);
+	weft_psk_free(taken());
 }
 
 WEFT_TEST(bytes_make_the_same_key)

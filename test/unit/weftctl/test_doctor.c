@@ -17,6 +17,7 @@
 #include "weft_topo.h"
 
 #define KEY "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
 
 static const char lab[] =
 	"fabric: lab\n"
@@ -156,8 +157,11 @@ static const struct fault {
 		"expected 64 hex digits, once, got more than that in line 2", "openssl rand" },
 	{ "key", { "etc/weft/lab.key", "0x" KEY }, DOCTOR_STOPS,
 		"got a character that is none in line 1", "openssl rand" },
-	{ "key", { "etc/weft/lab.key", "00" }, DOCTOR_STOPS, "too short for 64 hex digits",
-		"openssl rand" },
+	{ "key", { "etc/weft/lab.key", "00" }, DOCTOR_STOPS,
+		"expected 64 hex digits, once, got fewer", "openssl rand" },
+	{ "key", { "etc/weft/lab.key", "#\x80 raw bytes of the generator \x01\xFF" }, DOCTOR_STOPS,
+		"got 32 raw bytes", "openssl rand" },
+	{ "key", { "etc/weft/lab.key", ZEROS }, DOCTOR_STOPS, "got zeros alone", "openssl rand" },
 	{ "run-folder", { "run/user/7/weft", "mode 0777" }, DOCTOR_STOPS, "mode 0777",
 		"chmod 0711 /run/user/7/weft" },
 	{ "run-folder", { "run/user/7/weft", "> elsewhere" }, DOCTOR_STOPS, "weft: mode",
