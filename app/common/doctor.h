@@ -119,7 +119,7 @@ struct doctor_finding {
  * Look at the machine whose files are below a folder, "/" for this one.
  *
  * @param d  written whole; doctor_close() ends it
- * @return 0; -ENOENT: neither proc nor sys is there; or -errno of opening the folder
+ * @return 0; -ENODEV: neither proc/sys nor sys/devices is below it; or -errno of opening the folder
  */
 int doctor_open(struct doctor *d, const char *root);
 

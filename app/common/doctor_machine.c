@@ -195,7 +195,7 @@ doctor_open(struct doctor *d, const char *root)
 	d->is_copy = strcmp(root, "/") != 0;
 	if (!doctor_is_there(d, "proc/sys") && !doctor_is_there(d, "sys/devices")) {
 		doctor_close(d);
-		return -ENOENT;
+		return -ENODEV;
 	}
 	if (doctor_read(d, d->machine, sizeof(d->machine), "proc/sys/kernel/hostname") != 0)
 		snprintf(d->machine, sizeof(d->machine), "unknown");

@@ -161,10 +161,13 @@ doctor_see(struct ctl *c)
 	const char *root = c->opt.root != NULL ? c->opt.root : "/";
 	const int rc = doctor_open(&d, root);
 
-	if (rc == -ENOENT)
-		ctl_fail(c, "doctor: %s: expected a folder with proc and sys", root);
+	if (rc == -ENODEV)
+		ctl_fail(c,
+			"doctor: --root %s: expected a folder of a machine, with proc/sys or "
+			"sys/devices in it, got neither",
+			root);
 	if (rc != 0)
-		ctl_fail(c, "doctor: %s: %s", root, strerror(-rc));
+		ctl_fail(c, "doctor: --root %s: %s", root, strerror(-rc));
 	if (c->opt.topology == NULL && c->opt.node != NULL)
 		cli_usage("doctor: --node: expected --topology beside it");
 	if (c->opt.topology != NULL)

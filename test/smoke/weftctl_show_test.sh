@@ -84,8 +84,9 @@ grep -qa '^lab?\[2J' out || die "doctor prints what a terminal obeys: $(tail -n 
 ctl doctor --root m --json >out || true
 same 'a name that is no UTF-8' 'lab?[2J?1' "$(json out 'o["machine"]')"
 echo lab1 >m/proc/sys/kernel/hostname
-misused 'expected a folder with proc and sys' "$app/weftctl" doctor --root m/run
+misused '--root m/run: expected a folder of a machine, with proc/sys or sys/devices in it, got neither' "$app/weftctl" doctor --root m/run
 misused 'Not a directory' "$app/weftctl" doctor --root before
+misused '--root m/nonesuch: No such file' "$app/weftctl" doctor --root m/nonesuch
 # A folder is no device; a FIFO is a file while somebody writes to it.
 mkdir -p m/dev/fuse
 ctl doctor --root m --json >out || true
