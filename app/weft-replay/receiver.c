@@ -130,15 +130,11 @@ int
 receiver_check_layout(const char *text, char *err, size_t err_len)
 {
 	struct weft_layout l;
-	int rc = weft_layout_parse(text, &l, err, err_len);
+	const int rc = weft_layout_parse(text, &l, err, err_len);
 
-	if (rc == 0 && strcmp(l.stage[0]->name, "deframe") != 0) {
-		snprintf(err, err_len,
-			"layout%s%s: expected deframe as the first stage, got \"%s\"",
-			text[0] == '@' ? " file " : "", text[0] == '@' ? text + 1 : "",
-			l.stage[0]->name);
-		rc = -EINVAL;
-	}
+	if (rc == 0 && strcmp(l.stage[0]->name, "deframe") != 0)
+		return weft_layout_error(text, err, err_len,
+			"expected deframe as the first stage, got \"%s\"", l.stage[0]->name);
 	return rc;
 }
 

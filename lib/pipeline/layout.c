@@ -27,13 +27,15 @@ struct layout_reader {
 static int layout_error(const struct layout_reader *r, size_t at, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+static int layout_error_args(const struct layout_reader *r, size_t at, const char *fmt,
+	va_list args) __attribute__((format(printf, 3, 0)));
+
 static int
-layout_error(const struct layout_reader *r, size_t at, const char *fmt, ...)
+layout_error_args(const struct layout_reader *r, size_t at, const char *fmt, va_list args)
 {
 	const bool is_file = r->path != NULL;
 	char place[64] = "", what[400];
 	size_t line = 1, begin = 0;
-	va_list args;
 
 	for (size_t i = 0; is_file && at != LAYOUT_WHOLE && i < at; i++)
 		if (r->text[i] == '\n') {
@@ -44,11 +46,43 @@ layout_error(const struct layout_reader *r, size_t at, const char *fmt, ...)
 		snprintf(place, sizeof(place), ", line %zu, character %zu", line, at - begin + 1);
 	else if (at != LAYOUT_WHOLE)
 		snprintf(place, sizeof(place), ", character %zu", at + 1);
-	va_start(args, fmt);
 	vsnprintf(what, sizeof(what), fmt, args);
-	va_end(args);
 	return weft_errorf(r->err, r->err_len, -EINVAL, "layout%s%s%s: %s", is_file ? " file " : "",
 		is_file ? r->path : "", place, what);
+}
+
+static int
+layout_error(const struct layout_reader *r, size_t at, const char *fmt, ...)
+{
+	va_list args;
+	int rc;
+
+	va_start(args, fmt);
+	rc = layout_error_args(r, at, fmt, args);
+	va_end(args);
+	return rc;
+}
+
+static struct layout_reader
+layout_reader(const char *text, char *err, size_t err_len)
+{
+	return (struct layout_reader){ .text = text,
+		.path = text[0] == '@' ? text + 1 : NULL,
+		.err = err,
+		.err_len = err_len };
+}
+
+int
+weft_layout_error(const char *text, char *err, size_t err_len, const char *fmt, ...)
+{
+	const struct layout_reader r = layout_reader(text, err, err_len);
+	va_list args;
+	int rc;
+
+	va_start(args, fmt);
+	rc = layout_error_args(&r, LAYOUT_WHOLE, fmt, args);
+	va_end(args);
+	return rc;
 }
 
 /* What a person has to choose from. */
@@ -314,12 +348,11 @@ int
 weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err_len)
 {
 	char file_text[LAYOUT_FILE_MAX];
-	struct layout_reader r = { .text = text, .err = err, .err_len = err_len };
+	struct layout_reader r = layout_reader(text, err, err_len);
 	struct weft_layout parsed = { 0 };
 	int rc = 0;
 
-	if (text[0] == '@') {
-		r.path = text + 1;
+	if (r.path != NULL) {
 		r.text = file_text;
 		rc = layout_read_file(r.path, file_text, err, err_len);
 	}

@@ -58,6 +58,14 @@ struct weft_layout {
  */
 int weft_layout_parse(const char *text, struct weft_layout *l, char *err, size_t err_len);
 
+/**
+ * What is wrong with a layout that parses, in a line that names it as weft_layout_parse() does.
+ *
+ * @return -EINVAL
+ */
+int weft_layout_error(const char *text, char *err, size_t err_len, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
 /** Whether a segment has a stage that works on ends (struct weft_stage). */
 bool weft_layout_at_ends(const struct weft_layout *l, unsigned int segment);
 
