@@ -92,11 +92,21 @@ cci_forget(struct cci_component *c)
 static int
 cci_open_ports(struct daemon *d, const char *folder, char *err, size_t err_len)
 {
-	for (uint16_t i = 0; i < d->n_nodes; i++) {
+	unsigned int hosts = 0;
+
+	for (uint16_t i = 0; i < d->n_nodes && d->topo->ide.mode == WEFT_IDE_OFF; i++)
+		hosts += d->node[i].topo->is_manager;
+	if (hosts > MANAGE_HOSTS)
+		return weft_errorf(err, err_len, -E2BIG,
+			"--node: expected at most %u hosts with manager: true in a process, got "
+			"%u: give some to another weftd, or take the word from those that no "
+			"manager uses",
+			MANAGE_HOSTS, hosts);
+	for (uint16_t i = 0; i < d->n_nodes && hosts != 0; i++) {
 		struct node *n = &d->node[i];
 		int rc;
 
-		if (!n->topo->is_manager || d->topo->ide.mode != WEFT_IDE_OFF)
+		if (!n->topo->is_manager)
 			continue;
 		/* One that a manager gives memory takes messages already. */
 		rc = n->own.manage != NULL ? 0 : manage_begin(n, NULL);

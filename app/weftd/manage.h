@@ -126,13 +126,15 @@ void manage_run_deferred(uint64_t now_ns);
 
 /* --- manage_host.c: the port of a manager --- */
 
+#define MANAGE_HOSTS 4 /* of a process */
+
 /** Open cci-HOST.port of a host that the topology calls a manager's. 0, or -errno. */
 int manage_host_open(struct manage *m, const char *folder);
 void manage_host_fini(void);
 
 /** Descriptors to wait for: room for MANAGE_HOST_FDS. @return how many */
 unsigned int manage_host_fds(struct pollfd *p);
-#define MANAGE_HOST_FDS 8
+#define MANAGE_HOST_FDS (2 * MANAGE_HOSTS)
 
 /** Take what the manager has sent. */
 void manage_host_serve(void);

@@ -18,7 +18,6 @@
 #include "weft_attach_rundir.h"
 #include "weft_socket.h"
 
-#define HOST_PORTS (MANAGE_HOST_FDS / 2)
 #define HOST_HEAD 4
 #define HOST_OWNER 0x08
 
@@ -28,7 +27,7 @@ static struct {
 		struct manage *m;
 		int fd, conn; /* -1: nobody is connected */
 		char path[WEFT_SOCKET_PATH_MAX];
-	} port[HOST_PORTS];
+	} port[MANAGE_HOSTS];
 } host;
 
 int
@@ -36,7 +35,7 @@ manage_host_open(struct manage *m, const char *folder)
 {
 	struct host_port *p = &host.port[host.n];
 
-	if (host.n == HOST_PORTS)
+	if (host.n == MANAGE_HOSTS)
 		return -E2BIG;
 	*p = (struct host_port){ .m = m, .fd = -1, .conn = -1 };
 	if (snprintf(p->path, sizeof(p->path), "%s/" WEFT_ATTACH_CCI "%s.port", folder,

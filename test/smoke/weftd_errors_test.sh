@@ -207,6 +207,16 @@ links:
 Y
 for node in s0 g0; do refuses 'no such interface here' "$app/weftd" --topology "$work/two.yaml" --node $node; done
 same "left in the run folder" "" "$(ls "$work/weft")"
+# Each host that a manager sits at has a socket.
+{
+	printf 'fabric: managers\nnodes:\n  - {name: s0, kind: switch, pid: 0x010}\n'
+	printf '  - {name: h%u, kind: host, pid: 0x10%u, manager: true}\n' 0 0 1 1 2 2 3 3 4 4
+	printf 'links:\n'
+	printf '  - {a: s0, b: h%u}\n' 0 1 2 3 4
+} >"$work/five.yaml"
+refuses '--node: expected at most 4 hosts with manager: true in a process, got 5: give some to another weftd' \
+	"$app/weftd" --topology "$work/five.yaml" --seconds 0.1
+same "left in the run folder by too many managers" "" "$(ls "$work/weft")"
 # A capture on standard output has it for itself.
 topology
 "$app/weftd" --topology "$work/t.yaml" --until-done --stats-interval 0.001 --capture h0.0=- >"$work/c.pcapng" 2>/dev/null
