@@ -90,6 +90,7 @@ etcd_stop(struct etcd_store *s, const char *why)
 {
 	if (s->is_leader)
 		etcd_say(s, "waits", why);
+	snprintf(s->base.why, sizeof(s->base.why), " (%s)", why);
 	s->is_leader = false;
 	s->turn_ns = 0;
 }
@@ -538,12 +539,13 @@ static json_t *
 etcd_history(struct store *base, unsigned int n)
 {
 	struct etcd_store *s = etcd_of(base);
-	json_t *answer = NULL, *list = json_array();
+	json_t *answer = NULL, *list;
 	const json_t *kv;
 	size_t i;
 
 	if (etcd_get(s, etcd_range_all(s->etcd, "audit/", n), &answer) != 0)
-		return list;
+		return NULL;
+	list = json_array();
 	json_array_foreach(json_object_get(answer, "kvs"), i, kv)
 	{
 		char *key = etcd_text(kv, "key"), *value = etcd_text(kv, "value");

@@ -194,10 +194,21 @@ wait_for 5 grep -q '^waits fabric: another leads' $first.log
 post kv/deleterange "{\"key\": \"$(key leader)\"}" >etcd.json
 lead
 
-# Etcd goes: a line from each, the fabric stays; it comes back, and one leads.
+# Etcd goes: a line from each, the fabric stays; it comes back, and one leads. Who asks the manager of another fabric for
+# its log, which has not looked at etcd since, hears that it cannot be read: its lease lasts, and nothing else is asked.
+mkdir -m 700 "$work/alone"
+lone=(env "XDG_RUNTIME_DIR=$work/alone")
+"${lone[@]}" "$app/weft-fm" --topology lab.yaml --store "etcd:http://127.0.0.1:$etcd_port/alone" --lease 60 >alone.log 2>alone.err &
+alone=$!
+pids+=($alone)
+wait_for 10 leads alone
+wait_for 10 "${lone[@]}" timeout 5 "$app/weftctl" fm history
 : >$first.err
 kill -KILL "$etcd"
 wait "$etcd" 2>/dev/null || true
+refuses 'history: the store cannot be read (etcd does not answer)' "${lone[@]}" "$app/weftctl" fm history
+kill -TERM $alone
+wait $alone || die "the one of another fabric does not end well"
 wait_for 10 grep -q 'no command is sent until it answers' $first.err
 [ "$(grep -c 'no command' $first.err)" = 1 ] || die "said again and again"
 wait_for 5 waits $first
