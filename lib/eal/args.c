@@ -16,6 +16,7 @@
 
 enum topic {
 	TOPIC_MEM,
+	TOPIC_PLAIN,
 	TOPIC_PROCESS,
 	TOPIC_SIZE,
 	TOPIC_LCORES,
@@ -30,7 +31,7 @@ static const struct {
 	enum topic topic;
 } topics[] = {
 	{ "--in-memory", TOPIC_MEM },
-	{ "--no-huge", TOPIC_MEM },
+	{ "--no-huge", TOPIC_PLAIN },
 	{ "--huge-dir", TOPIC_MEM },
 	{ "--huge-unlink", TOPIC_MEM },
 	{ "--socket-mem", TOPIC_MEM },
@@ -80,6 +81,10 @@ args_user_note(struct eal_user *user, enum topic topic, const char *value)
 {
 	switch (topic) {
 	case TOPIC_MEM: user->mem = true; break;
+	case TOPIC_PLAIN:
+		user->mem = true;
+		user->plain = true;
+		break;
 	case TOPIC_PROCESS:
 		/* A secondary process shares the memory of the primary it finds by prefix. */
 		user->mem = true;
@@ -179,16 +184,18 @@ args_add_lcores(struct eal_args *args, const struct weft_eal_cfg *cfg, bool shar
 }
 
 static int
-args_add_memory(struct eal_args *args, enum eal_mem mem, unsigned int memory_mb)
+args_add_memory(struct eal_args *args, const struct eal_user *user, enum eal_mem mem,
+	unsigned int memory_mb)
 {
 	int rc = 0;
 
-	if (mem == EAL_MEM_HUGE) {
+	if (mem == EAL_MEM_HUGE)
 		rc |= args_add(args, "--in-memory");
-	} else if (mem == EAL_MEM_PLAIN) {
+	else if (mem == EAL_MEM_PLAIN)
 		rc |= args_add(args, "--no-huge");
+	/* Files that say how to share memory are for nobody, and would stay in the run folder. */
+	if (mem == EAL_MEM_PLAIN || (user->plain && !user->prefix))
 		rc |= args_add(args, "--no-shconf");
-	}
 	if (mem != EAL_MEM_USER)
 		rc |= args_add(args, "-m%u", memory_mb);
 	return rc;
@@ -209,7 +216,7 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	rc |= args_add(args, "%s", program);
 	/* Errors only: the rest is noise to someone who did not ask for DPDK. */
 	rc |= args_add(args, "--log-level=error");
-	rc |= args_add_memory(args, mem, memory_mb);
+	rc |= args_add_memory(args, user, mem, memory_mb);
 	if (!user->lcores)
 		lcores_rc = args_add_lcores(args, cfg, user->shares);
 	/* A probe of all would take devices from the kernel that are none of ours. */

@@ -87,6 +87,7 @@ void eal_share_close(void);
 /* What the user's own arguments settle, so that ours keep out of the way. */
 struct eal_user {
 	bool mem; /* kind of memory */
+	bool plain; /* ordinary pages, which no other process can share */
 	unsigned int size_mb; /* -m, or 0 */
 	bool lcores;
 	bool pci;

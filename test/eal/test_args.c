@@ -190,6 +190,8 @@ static const struct {
 	const char *absent; /* no argument of ours begins so */
 } user_rows[] = {
 	{ { "--in-memory" }, 1, "--no-huge" },
+	{ { "--no-huge" }, 1, "-m" },
+	{ { "--no-huge", "--file-prefix=x" }, 2, "--no-shconf" },
 	{ { "--socket-mem=64" }, 1, "-m" },
 	{ { "--socket-mem", "64" }, 2, "--no-shconf" },
 	{ { "--proc-type=secondary" }, 1, "--file-prefix" },
@@ -217,6 +219,17 @@ WEFT_TEST(user_arguments_come_last_and_silence_ours)
 		assert_false(has_option(&args, args.argc - n, user_rows[i].absent));
 		args_free(&args, n);
 	}
+}
+
+WEFT_TEST(ordinary_pages_have_no_files_whoever_chose_them)
+{
+	char *argv[] = { TEST_ARG("--no-huge") };
+	struct weft_eal_cfg cfg = { .program = "weftd" };
+	struct eal_args args;
+
+	build(&args, &cfg, argv, 1, EAL_MEM_HUGE);
+	assert_true(has_arg(&args, "--no-shconf"));
+	args_free(&args, 1);
 }
 
 WEFT_TEST(user_size_is_read_in_both_spellings)

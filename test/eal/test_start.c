@@ -309,6 +309,20 @@ WEFT_TEST(ordinary_pages_may_be_large)
 	assert_int_equal(s.pages, PLAIN_FILE);
 }
 
+WEFT_TEST(ordinary_pages_leave_no_folder_whoever_chose_them)
+{
+	char *plain[] = { TEST_ARG("--no-huge"), TEST_ARG("-m256") };
+	struct start s;
+
+	cfg.user_argc = 2;
+	cfg.user_argv = plain;
+	start(NULL, 0, 0, &s);
+	cfg.user_argc = 0;
+	cfg.user_argv = NULL;
+	ends_in_order(&s, "a start with --no-huge", 0);
+	assert_int_equal(s.rc, 0);
+}
+
 WEFT_TEST(what_eal_says_comes_through)
 {
 	struct start s;
