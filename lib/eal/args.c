@@ -9,6 +9,7 @@
 #include "eal_priv.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,17 @@ arg_is(const char *arg, const char *option, const char **value)
 	return true;
 }
 
+/* EAL reads "64x" as 64, and takes its own default for what is none. 0: none of 1 or more. */
+static unsigned int
+args_size_mb(const char *text)
+{
+	uint64_t mb = 0;
+
+	for (; text != NULL && *text >= '0' && *text <= '9' && mb <= INT_MAX; text++)
+		mb = 10 * mb + (uint64_t)(*text - '0');
+	return text != NULL && *text == '\0' && mb <= INT_MAX ? (unsigned int)mb : 0;
+}
+
 static void
 args_user_note(struct eal_user *user, enum topic topic, const char *value)
 {
@@ -93,7 +105,9 @@ args_user_note(struct eal_user *user, enum topic topic, const char *value)
 		user->is_guest = value == NULL || strcmp(value, "primary") != 0;
 		break;
 	case TOPIC_SIZE:
-		user->size_mb = value == NULL ? 0 : (unsigned int)strtoul(value, NULL, 10);
+		user->size_mb = args_size_mb(value);
+		if (user->size_mb == 0)
+			user->bad_size = value;
 		break;
 	case TOPIC_LCORES: user->lcores = true; break;
 	case TOPIC_PCI: user->pci = true; break;

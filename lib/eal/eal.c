@@ -10,6 +10,7 @@
 #include <rte_log.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -103,8 +104,10 @@ eal_say_why(const char *lcores, const char *why, int rc, char *err, size_t errle
 			rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically");
 }
 
+/* @left: a word that is no option nor a value of one, which EAL passes over; NULL: none. */
 static int
-eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errlen)
+eal_init(const char *lcores, const struct eal_user *user, const char **left, char *err,
+	size_t errlen)
 {
 	char why[256] = "";
 	bool is_hushed;
@@ -131,6 +134,8 @@ eal_init(const char *lcores, const struct eal_user *user, char *err, size_t errl
 	rc = rte_eal_init(args.argc, argv);
 	if (is_hushed)
 		eal_hush_end(rc >= 0, why, sizeof(why));
+	/* It moves them behind those that it takes, of which it says how many they are. */
+	*left = rc >= 0 && rc + 1 < args.argc ? argv[rc + 1] : NULL;
 	free(argv);
 	snprintf(runtime_dir, sizeof(runtime_dir), "%s", rte_eal_get_runtime_dir());
 	if (rc >= 0) {
@@ -153,6 +158,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	struct eal_user user;
 	enum eal_mem mem;
 	unsigned int memory_mb;
+	const char *left;
 	cpu_set_t online;
 	int rc;
 
@@ -170,6 +176,10 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	if (user.is_guest)
 		return weft_errorf(err, errlen, -EINVAL,
 			"--proc-type: expected primary: only DPDK's own tools attach to others");
+	if (user.bad_size != NULL)
+		return weft_errorf(err, errlen, -EINVAL,
+			"-m of the EAL arguments: expected a number of MB, 1 to %d, got \"%s\"",
+			INT_MAX, user.bad_size);
 	memory_mb = user.size_mb != 0     ? user.size_mb
 	            : cfg->memory_mb != 0 ? cfg->memory_mb
 	                                  : WEFT_EAL_MEMORY_MB;
@@ -180,7 +190,7 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	if (rc != 0)
 		return weft_errorf(err, errlen, rc,
 			"DPDK did not start: its arguments cannot be made: %s", strerror(-rc));
-	rc = eal_init(cfg->lcores, &user, err, errlen);
+	rc = eal_init(cfg->lcores, &user, &left, err, errlen);
 	if (rc != 0)
 		return rc;
 	if (mem == EAL_MEM_PLAIN && !cfg->lends_memory && cfg->n_pci == 0 && cfg->user_argc == 0)
@@ -193,7 +203,11 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	}
 	eal_share_open();
 	is_running = true;
-	return 0;
+	if (left == NULL)
+		return 0;
+	weft_eal_stop();
+	return weft_errorf(err, errlen, -EINVAL,
+		"EAL arguments: expected options and their values, got \"%s\"", left);
 }
 
 void

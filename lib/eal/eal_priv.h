@@ -89,6 +89,7 @@ struct eal_user {
 	bool mem; /* kind of memory */
 	bool plain; /* ordinary pages, which no other process can share */
 	unsigned int size_mb; /* -m, or 0 */
+	const char *bad_size; /* what -m has in place of a number of 1 or more, or NULL */
 	bool lcores;
 	bool pci;
 	bool prefix; /* run-time folder */

@@ -58,7 +58,8 @@ struct weft_eal_cfg {
  *                    says needed, available and what to do
  *         -EMFILE    too few open files by the process's limit; likewise. Up to the hard limit it
  *                    is raised
- *         -EINVAL    lcores cannot be read, or EAL refused an argument
+ *         -EINVAL    lcores cannot be read, EAL refused an argument, or the user's hold a word that
+ *                    is no option nor a value of one, or a -m that is no number of 1 or more
  *         another negative errno EAL failed with
  */
 int weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen);

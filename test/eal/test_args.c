@@ -5,6 +5,7 @@
 
 #include "eal_test.h"
 
+#include <limits.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -246,6 +247,30 @@ WEFT_TEST(user_size_is_read_in_both_spellings)
 	assert_int_equal(user.size_mb, 512);
 	eal_user_read(&user, 2, other);
 	assert_int_equal(user.size_mb, 0);
+	assert_null(user.bad_size);
+}
+
+WEFT_TEST(sizes_that_are_no_numbers_are_kept_apart)
+{
+	static const char *const bad[] = { "abc", "64x", "0", "", "-1", "+1", " 1", "1.5",
+		"2147483648", "18446744073709551617" };
+	char *most[] = { TEST_ARG("-m"), TEST_ARG("2147483647") };
+	struct eal_user user;
+
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(bad); i++) {
+		/* A good one behind it mends nothing. */
+		char *argv[] = { TEST_ARG("-m"), TEST_ARG(bad[i]), TEST_ARG("-m1") };
+
+		print_message("\"%s\"\n", bad[i]);
+		eal_user_read(&user, 3, argv);
+		assert_ptr_equal(user.bad_size, argv[1]);
+	}
+	eal_user_read(&user, 2, most);
+	assert_int_equal(user.size_mb, INT_MAX);
+	assert_null(user.bad_size);
+	/* EAL says itself that the value is missing. */
+	eal_user_read(&user, 1, most);
+	assert_null(user.bad_size);
 }
 
 WEFT_TEST(cpu_lists_survive_a_round_trip)

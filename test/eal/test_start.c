@@ -309,6 +309,33 @@ WEFT_TEST(ordinary_pages_may_be_large)
 	assert_int_equal(s.pages, PLAIN_FILE);
 }
 
+WEFT_TEST(words_that_eal_passes_over_end_a_start)
+{
+	char *words[] = { TEST_ARG("foo"), TEST_ARG("-n"), TEST_ARG("4"), TEST_ARG("--"),
+		TEST_ARG("bar") };
+	struct start s;
+
+	cfg.user_argv = words;
+	for (cfg.user_argc = 5; cfg.user_argc >= 3; cfg.user_argc--) {
+		start(NULL, 0, 0, &s);
+		ends_in_order(&s, "a start with words", 0);
+		assert_int_equal(s.rc, -EINVAL);
+		assert_string_equal(
+			s.err, "EAL arguments: expected options and their values, got \"foo\"");
+	}
+	cfg.user_argv = words + 1;
+	cfg.user_argc = 4;
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, "a start with words behind --", 0);
+	assert_non_null(strstr(s.err, "got \"bar\""));
+	cfg.user_argc = 3;
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, "a start with options alone", 0);
+	assert_int_equal(s.rc, 0);
+	cfg.user_argc = 0;
+	cfg.user_argv = NULL;
+}
+
 WEFT_TEST(ordinary_pages_leave_no_folder_whoever_chose_them)
 {
 	char *plain[] = { TEST_ARG("--no-huge"), TEST_ARG("-m256") };

@@ -129,7 +129,13 @@ for program in weftd "weft-gen --flits 1 --out $work/x.pcap" "weft-replay --in $
 	# shellcheck disable=SC2086
 	misused "DPDK did not start: unrecognized option '--frob'" "$app/"$program -- --frob
 	[ ! -s "$work/out" ] || die "$program: a wrong option of DPDK and $(wc -l <"$work/out") lines of help"
+	# shellcheck disable=SC2086
+	misused 'EAL arguments: expected options and their values, got "foo"' "$app/"$program -- -n 4 foo
 done
+for size in abc 64x 0; do
+	misused "-m of the EAL arguments: expected a number of MB, 1 to 2147483647, got \"$size\"" "$app/weft-bench" -- -m $size
+done
+misused 'invalid parameters for --socket-mem' "$app/weft-bench" -- --socket-mem=64x
 misused "DPDK did not start: lcore 4095 >= RTE_MAX_LCORE" "$app/weft-bench" -- -l 4095
 "$app/weft-bench" -- --help | grep -q 'EAL common options' || die "DPDK's help is kept away from who asks for it"
 for program in weftd weft-bench weft-gen weft-replay weft-sig weft-sim; do
