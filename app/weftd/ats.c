@@ -3,7 +3,7 @@
 
 /* What is said of address translation. */
 
-#include "daemon.h"
+#include "watch.h"
 
 #include "event.h"
 

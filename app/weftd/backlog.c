@@ -6,7 +6,7 @@
  * and counted, so that two switches that wait for each other cannot stand still for ever. Hot.
  */
 
-#include "daemon.h"
+#include "backlog.h"
 
 /* Who makes frames looks, perhaps from another lcore: written only when it changes. */
 static void
@@ -54,7 +54,7 @@ backlog_flush(struct backlog *b)
 		if (run > b->n)
 			run = b->n;
 		n = (uint16_t)(run > WEFT_PORT_BURST_MAX ? WEFT_PORT_BURST_MAX : run);
-		if (daemon_backlog_is_held(b)) {
+		if (backlog_is_held(b)) {
 			backlog_drop(b, &b->frame[b->head], n);
 			took = n;
 		} else {
@@ -76,7 +76,7 @@ backlog_send(struct backlog *b, struct rte_mbuf **frame, uint16_t n)
 	uint64_t flits = b->flits;
 	uint16_t took = 0;
 
-	if (daemon_backlog_is_held(b)) {
+	if (backlog_is_held(b)) {
 		backlog_flush(b);
 		backlog_drop(b, frame, n);
 		return;

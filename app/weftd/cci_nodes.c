@@ -7,6 +7,7 @@
  * a node that one, and to switches others that no node has.
  */
 
+#include "backlog.h"
 #include "cci.h"
 #include "manage.h"
 
@@ -98,7 +99,7 @@ cci_port(void *component, unsigned int port, struct weft_cci_switch_port *p)
 	           : far->kind == WEFT_TOPO_SWITCH ? WEFT_CCI_PORT_FABRIC
 	                                           : WEFT_CCI_PORT_DSP;
 	p->is_pbr = t->mode != WEFT_MODE_CXL || t->port[index].form != WEFT_FORM_HBR;
-	p->is_up = weft_port_is_up(n->port[port]) && !daemon_backlog_is_held(&n->out[port]);
+	p->is_up = weft_port_is_up(n->port[port]) && !backlog_is_held(&n->out[port]);
 	if (far->kind == WEFT_TOPO_SWITCH || far->kind == WEFT_TOPO_GFD)
 		p->type = WEFT_CCI_PORT_PBR;
 	else if (far->kind == WEFT_TOPO_DEVICE)

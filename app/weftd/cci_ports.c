@@ -7,6 +7,7 @@
  * and another begins afterwards; sessions that pass a switch in rxl mode stall meanwhile.
  */
 
+#include "backlog.h"
 #include "cci.h"
 
 #define CCI_RESET_NS UINT64_C(100000000) /* so long a device may take to be there again */

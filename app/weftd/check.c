@@ -3,7 +3,8 @@
 
 /* What --check says of a topology that is good. */
 
-#include "daemon.h"
+#include "check.h"
+#include "segments.h"
 
 #include <stdio.h>
 #include <stdlib.h>

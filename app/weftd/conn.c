@@ -3,8 +3,10 @@
 
 /* The links of a node and what the daemon has of each. Their frames: conn_frames.c. */
 
-#include "daemon.h"
+#include "conn.h"
+#include "backlog.h"
 #include "event.h"
+#include "ide.h"
 
 #define CONNS_A_TURN 512
 
@@ -63,7 +65,7 @@ conns_are_parting(const struct node *n)
 			return true;
 	}
 	for (uint16_t p = 0; p < n->n_ports; p++)
-		if (daemon_backlog_waits(&n->out[p]))
+		if (backlog_waits(&n->out[p]))
 			return true;
 	return false;
 }
@@ -117,11 +119,10 @@ conns_log_events(struct daemon *d)
 		const uint64_t n = weft_link_count(c->link->end, WEFT_LINK_N_DOUBTED);
 		const struct weft_llr *l = weft_link_llr(c->link->end);
 
-		event_put(EVENT_DOUBTED, c->node->topo->name, daemon_peer_name(c),
-			n - c->others_told,
+		event_put(EVENT_DOUBTED, c->node->topo->name, conn_peer_name(c), n - c->others_told,
 			"flits came in the name of %s that it did not send (%llu numbers "
 			"with two contents): a new session begins, what was open is lost",
-			daemon_peer_name(c),
+			conn_peer_name(c),
 			(unsigned long long)weft_llr_count(l, WEFT_LLR_N_CONFLICTS));
 		c->others_told = n;
 	}

@@ -7,7 +7,8 @@
  * that ends know. Hot.
  */
 
-#include "daemon.h"
+#include "conn.h"
+#include "backlog.h"
 
 #include <rte_errno.h>
 
@@ -120,8 +121,7 @@ conn_frames(struct conn *c, struct rte_mbuf **pkt, uint16_t room)
 	uint16_t k = 0;
 
 	weft_link_tick(c->link->end, n->node->ends_ns);
-	want = daemon_backlog_waits(&n->out[c->link->port]) ? 0
-	                                                    : weft_link_frames_due(c->link->end);
+	want = backlog_waits(&n->out[c->link->port]) ? 0 : weft_link_frames_due(c->link->end);
 	for (; k < want && k < room && (pkt[k] = conn_alloc(c)) != NULL; k++) {
 		weft_frame(pkt[k])->conn = c->tx;
 		weft_frame(pkt[k])->out_port = (int16_t)c->link->port;

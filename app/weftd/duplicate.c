@@ -7,7 +7,9 @@
  * port behind which a third can be: a ring has both ends here, and a memif's door keeps others out.
  */
 
-#include "daemon.h"
+#include "duplicate.h"
+#include "notes.h"
+#include "report.h"
 
 #include <errno.h>
 #include <inttypes.h>

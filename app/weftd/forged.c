@@ -7,7 +7,8 @@
  * count them; here they become lines.
  */
 
-#include "daemon.h"
+#include "watch.h"
+#include "conn.h"
 
 #include "event.h"
 
@@ -127,7 +128,7 @@ forged_log_events(struct daemon *d)
 	struct conn *c;
 
 	while ((c = conns_next(d, &w)) != NULL) {
-		const char *name = c->node->topo->name, *other = daemon_peer_name(c);
+		const char *name = c->node->topo->name, *other = conn_peer_name(c);
 
 		forged_tell_refused(c, name, other);
 		forged_tell_doubts(c, name, other, now_ns);

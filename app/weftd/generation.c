@@ -7,7 +7,8 @@
  * its generation (lib/node/session.c); here it is said.
  */
 
-#include "daemon.h"
+#include "generation.h"
+#include "conn.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,11 +34,11 @@ generation_tell_poison(const struct node *n, struct conn *c)
 	const uint64_t poisoned = __atomic_load_n(&c->link->memory.poisoned, __ATOMIC_ACQUIRE);
 
 	if (poisoned != c->poisoned_told)
-		event_put(EVENT_MEMORY_NEW, n->topo->name, daemon_peer_name(c),
+		event_put(EVENT_MEMORY_NEW, n->topo->name, conn_peer_name(c),
 			poisoned - c->poisoned_told,
 			"memory is new (generation %016" PRIx64 "), and %s knew other: it reads "
 			"as poison until it is written",
-			n->node->generation, daemon_peer_name(c));
+			n->node->generation, conn_peer_name(c));
 	c->poisoned_told = poisoned;
 }
 
@@ -54,12 +55,12 @@ generation_log_events(struct daemon *d)
 		generation_tell_poison(c->node, c);
 		if (replaced == c->replaced_told)
 			continue;
-		event_put(EVENT_MEMORY_NEW, c->node->topo->name, daemon_peer_name(c),
+		event_put(EVENT_MEMORY_NEW, c->node->topo->name, conn_peer_name(c),
 			replaced - c->replaced_told,
 			"%s restarted with empty memory (generation %016" PRIx64
 			", before %016" PRIx64 "), %" PRIu64 " lines forgotten, %" PRIu64
 			" transfers lost",
-			daemon_peer_name(c), m->generation, m->before, m->forgotten, m->transfers);
+			conn_peer_name(c), m->generation, m->before, m->forgotten, m->transfers);
 		c->replaced_told = replaced;
 	}
 }

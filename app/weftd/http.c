@@ -4,6 +4,7 @@
 /* Paths of --http, a row each. */
 
 #include "http.h"
+#include "report.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

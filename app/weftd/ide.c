@@ -7,7 +7,8 @@
  * live in memory for keys only.
  */
 
-#include "daemon.h"
+#include "ide.h"
+#include "conn.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -181,11 +182,10 @@ ide_log_events(struct daemon *d)
 		const struct weft_link *e = c->link->end;
 		const uint64_t n = weft_link_count(e, WEFT_LINK_N_IDE_FAILURES);
 
-		event_put(EVENT_IDE_FAILED, c->node->topo->name, daemon_peer_name(c),
-			n - c->ide_told,
+		event_put(EVENT_IDE_FAILED, c->node->topo->name, conn_peer_name(c), n - c->ide_told,
 			"IDE of what came from %s failed (%llu times, %llu flits dropped): "
 			"the session ends, a new one gets new keys",
-			daemon_peer_name(c), (unsigned long long)n,
+			conn_peer_name(c), (unsigned long long)n,
 			(unsigned long long)weft_link_count(e, WEFT_LINK_N_IDE_DROPPED));
 		c->ide_told = n;
 	}

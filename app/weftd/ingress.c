@@ -7,7 +7,8 @@
  * switch checks in the same way.
  */
 
-#include "daemon.h"
+#include "ingress.h"
+#include "conn.h"
 
 #include <errno.h>
 #include <stdio.h>

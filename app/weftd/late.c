@@ -3,6 +3,7 @@
 
 /* Late poison that operators ask for: lines marked by telemetry, and what is injected. */
 
+#include "gfd.h"
 #include "inject.h"
 
 #include "weft_line.h"

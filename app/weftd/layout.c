@@ -3,7 +3,8 @@
 
 /* The pipelines that the user asks for: what parses may still be of no use to a node. */
 
-#include "daemon.h"
+#include "check.h"
+#include "segments.h"
 
 #include "cli.h"
 

@@ -6,7 +6,8 @@
  * known by its source address, which has the port's number in it.
  */
 
-#include "daemon.h"
+#include "conn.h"
+#include "backlog.h"
 
 #include "cli.h"
 

@@ -18,21 +18,35 @@
 #include <rte_errno.h>
 #include <rte_lcore.h>
 
-#include "cli.h"
-#include "json.h"
 #include "attach.h"
 #include "captures.h"
 #include "cci.h"
+#include "check.h"
 #include "check_machine.h"
+#include "cli.h"
+#include "conn.h"
 #include "daemon.h"
 #include "drain.h"
+#include "duplicate.h"
 #include "event.h"
+#include "generation.h"
 #include "http.h"
+#include "ide.h"
+#include "ingress.h"
 #include "inject.h"
+#include "json.h"
+#include "notes.h"
 #include "operate.h"
+#include "options.h"
 #include "ports.h"
+#include "report.h"
+#include "resolve.h"
+#include "segments.h"
+#include "single.h"
 #include "start.h"
+#include "transfer.h"
 #include "update.h"
+#include "watch.h"
 
 #define TEND_EVERY_MS 20
 #define PART_NS UINT64_C(200000000) /* for the other ends to ask whether a goodbye is true */

@@ -8,6 +8,7 @@
  */
 
 #include "manage.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  * of the lcore that serves it; a crossing is reported.
  */
 
-#include "daemon.h"
+#include "gfd.h"
 
 #include <numa.h>
 #include <stdio.h>

@@ -7,6 +7,7 @@
  */
 
 #include "metrics.h"
+#include "report.h"
 
 #include <inttypes.h>
 #include <stdio.h>

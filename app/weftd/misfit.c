@@ -8,7 +8,7 @@
  * and says it here. Nothing else is answered, and no more often than ANSWER_NS.
  */
 
-#include "daemon.h"
+#include "notes.h"
 
 #include "event.h"
 #include "weft_words.h"

@@ -3,9 +3,19 @@
 
 /* What all kinds of node have: tables, kernels, connections, the way out. */
 
+#include "daemon.h"
+#include "backlog.h"
+#include "conn.h"
+#include "duplicate.h"
 #include "fabric.h"
+#include "gfd.h"
+#include "ingress.h"
 #include "inject.h"
 #include "manage.h"
+#include "notes.h"
+#include "segments.h"
+#include "transfer.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -162,7 +172,7 @@ node_flush(struct node *n)
 static bool
 node_may_send(const struct node *n)
 {
-	return !daemon_backlog_waits(&n->out[0]) && weft_pipe_has_room(n->tx);
+	return !backlog_waits(&n->out[0]) && weft_pipe_has_room(n->tx);
 }
 
 /* A frame with the records of a message, or NULL. */
@@ -258,7 +268,7 @@ node_source(void *arg, struct rte_mbuf **pkt, uint16_t n)
 		uint16_t port = node->next_port;
 		uint16_t more = weft_port_rx(node->port[port], pkt + got, (uint16_t)(n - got));
 
-		if (more != 0 && daemon_backlog_is_held(&node->out[port])) {
+		if (more != 0 && backlog_is_held(&node->out[port])) {
 			backlog_drop(&node->out[port], pkt + got, more);
 			more = 0;
 		}

@@ -8,7 +8,7 @@
  * healthy link is a note.
  */
 
-#include "daemon.h"
+#include "notes.h"
 
 #include <rte_errno.h>
 #include <rte_ring_elem.h>

@@ -8,6 +8,7 @@
  */
 
 #include "operate.h"
+#include "report.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "options.h"
 #include "cci.h"
 #include "cli.h"
-#include "daemon.h"
 
 struct options {
 	struct daemon_cfg cfg;

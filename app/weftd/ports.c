@@ -8,6 +8,7 @@
  */
 
 #include "ports.h"
+#include "single.h"
 
 #include <errno.h>
 #include <rte_config.h>

@@ -19,6 +19,9 @@ void ports_check(const struct daemon *d, bool is_sure);
 int ports_open(struct daemon *d, char *err, size_t err_len);
 void ports_close(struct daemon *d);
 
+/** Look after links: once a second from the control thread. */
+void ports_maintain(struct daemon *d);
+
 /** Files and sockets that the ports here need, captures included. */
 unsigned int ports_files(const struct daemon *d);
 

@@ -6,7 +6,8 @@
  * the last interval. Every flit that a port gave or was given counts, also one that is sent again.
  */
 
-#include "daemon.h"
+#include "report.h"
+#include "backlog.h"
 
 #include <errno.h>
 #include <stdio.h>

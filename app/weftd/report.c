@@ -7,7 +7,9 @@
  * one.
  */
 
-#include "daemon.h"
+#include "report.h"
+#include "backlog.h"
+#include "transfer.h"
 
 #include <inttypes.h>
 

@@ -3,9 +3,16 @@
 
 /* What the nodes counted, as JSON. */
 
+#include "report.h"
 #include "captures.h"
 #include "cci.h"
-#include "daemon.h"
+#include "conn.h"
+#include "duplicate.h"
+#include "ide.h"
+#include "ingress.h"
+#include "segments.h"
+#include "transfer.h"
+#include "watch.h"
 
 #include "event.h"
 #include "inject.h"
@@ -243,7 +250,7 @@ json_connections(const struct node *n)
 		json_object_set_new(o, "state", json_string(session_word(c)));
 		json_object_set_new(o, "since", json_real(c->watch.since));
 		json_object_set_new(
-			o, "last_event", event_last_json(n->topo->name, daemon_peer_name(c)));
+			o, "last_event", event_last_json(n->topo->name, conn_peer_name(c)));
 		json_object_set_new(o, "ide", json_string(ide_state(c)));
 		json_put(o, "rx_lcore", segments_rx_lcore(n, c->link->pid));
 		json_put(o, "memory_replaced", c->link->memory.replaced);

@@ -6,7 +6,7 @@
  * No key is in any of it, only whether links are encrypted.
  */
 
-#include "daemon.h"
+#include "report.h"
 
 #include <unistd.h>
 

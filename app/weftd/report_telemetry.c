@@ -3,7 +3,12 @@
 
 /* What the nodes count, over DPDK telemetry. */
 
-#include "daemon.h"
+#include "report.h"
+#include "conn.h"
+#include "gfd.h"
+#include "ingress.h"
+#include "segments.h"
+#include "watch.h"
 
 #include "event.h"
 #include "words.h"
@@ -223,9 +228,9 @@ telemetry_sessions(const char *params, struct rte_tel_data *data)
 
 		if (peer == NULL)
 			rte_tel_data_add_dict_string(data,
-				telemetry_key(daemon_peer_name(c), key, sizeof(key)),
+				telemetry_key(conn_peer_name(c), key, sizeof(key)),
 				session_word(c));
-		else if (strcmp(peer, daemon_peer_name(c)) == 0)
+		else if (strcmp(peer, conn_peer_name(c)) == 0)
 			telemetry_session(c, data);
 		else
 			continue;

@@ -3,7 +3,8 @@
 
 /* What the nodes counted, as text. */
 
-#include "daemon.h"
+#include "report.h"
+#include "transfer.h"
 
 #include <stdio.h>
 

@@ -10,10 +10,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli.h"
-#include "daemon.h"
-#include "json.h"
 #include "resolve.h"
+#include "cli.h"
+#include "json.h"
+#include "options.h"
 #include "weft_resolve.h"
 #include "words.h"
 

@@ -21,4 +21,9 @@
 json_t *resolve_json(const struct weft_topo *t, const char *from, const char *hpa, const char *kind,
 	char *err, size_t err_len);
 
+struct run_options;
+
+/** Answer --resolve, as text or, with @p json, as JSON. Ends the program if it cannot. */
+void resolve_print(const struct run_options *run, const char *json);
+
 #endif /* RESOLVE_H */

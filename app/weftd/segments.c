@@ -11,9 +11,12 @@
  * sends.
  */
 
+#include "segments.h"
 #include "attach.h"
-#include "daemon.h"
+#include "backlog.h"
+#include "duplicate.h"
 #include "inject.h"
+#include "notes.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
  * behind rings only has nobody to confuse. Daemons that share neither: duplicate.c.
  */
 
-#include "daemon.h"
+#include "single.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 /* Transfers of a host: files that they read and write, and what became of them. */
 
-#include "daemon.h"
+#include "transfer.h"
 
 #include <errno.h>
 #include <inttypes.h>

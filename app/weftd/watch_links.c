@@ -7,7 +7,9 @@
  * for less than two looks is no news, nor is a host or device that leaves.
  */
 
-#include "daemon.h"
+#include "watch.h"
+#include "backlog.h"
+#include "duplicate.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -280,8 +282,8 @@ watch_link(const struct node *n, unsigned int port, uint64_t now_ns)
 		w->updates = n->daemon->updates;
 		w->was_heard = w->told_way = false;
 	}
-	watch_up(n, port, weft_port_is_up(n->port[port]) && !daemon_backlog_is_held(&n->out[port]),
-		now_ns);
+	watch_up(
+		n, port, weft_port_is_up(n->port[port]) && !backlog_is_held(&n->out[port]), now_ns);
 	if (tp->device_kind == WEFT_TOPO_NETIF && weft_netif_look(tp->device, &netif) == 0)
 		watch_mtu(n, port, netif.mtu);
 	if (n->conns == NULL)

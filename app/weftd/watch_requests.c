@@ -7,7 +7,8 @@
  * here it is somebody behind a switch, of whom in cxl mode no session of this node can tell.
  */
 
-#include "daemon.h"
+#include "watch.h"
+#include "conn.h"
 
 #include "event.h"
 #include "inject.h"

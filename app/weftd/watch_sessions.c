@@ -7,7 +7,8 @@
  * done are no news.
  */
 
-#include "daemon.h"
+#include "watch.h"
+#include "conn.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -55,9 +56,9 @@ watch_name(const struct conn *c, char *text, size_t len)
 {
 	if (daemon_is_cxl(c->node->daemon))
 		snprintf(text, len, "link %s.%u to %s", c->node->topo->name, c->link->port,
-			daemon_peer_name(c));
+			conn_peer_name(c));
 	else
-		snprintf(text, len, "session with %s", daemon_peer_name(c));
+		snprintf(text, len, "session with %s", conn_peer_name(c));
 	return text;
 }
 
@@ -73,16 +74,16 @@ watch_began(struct conn *c, uint64_t begun, uint64_t now_ns)
 
 	watch_name(c, name, sizeof(name));
 	if (w->begun == 0)
-		event_put(EVENT_SESSION_UP, node, daemon_peer_name(c), begun, "%s is up", name);
+		event_put(EVENT_SESSION_UP, node, conn_peer_name(c), begun, "%s is up", name);
 	else if (daemon_is_cxl(c->node->daemon))
-		event_put(EVENT_SESSION_LOST, node, daemon_peer_name(c), begun - w->begun,
+		event_put(EVENT_SESSION_LOST, node, conn_peer_name(c), begun - w->begun,
 			"%s: a new session; messages on their way in the old one are lost", name);
 	else if (was_down)
 		event_put(watch_matters(c) ? EVENT_SESSION_AGAIN : EVENT_SESSION_UP, node,
-			daemon_peer_name(c), begun - w->begun,
-			"%s is up again after %.1f s without", name, gone_s);
+			conn_peer_name(c), begun - w->begun, "%s is up again after %.1f s without",
+			name, gone_s);
 	else
-		event_put(EVENT_SESSION_AGAIN, node, daemon_peer_name(c), begun - w->begun,
+		event_put(EVENT_SESSION_AGAIN, node, conn_peer_name(c), begun - w->begun,
 			"%s: a new one; what was open in the old one is lost", name);
 	w->begun = begun;
 	w->told_down = w->told_stall = false;
@@ -97,7 +98,7 @@ watch_stalled(struct conn *c, uint64_t for_ns)
 		return;
 	c->watch.told_stall = true;
 	event_put(watch_matters(c) ? EVENT_SESSION_STALLED : EVENT_PEER_LEFT, c->node->topo->name,
-		daemon_peer_name(c), 1, "%s is stalled: one way or both are silent %s",
+		conn_peer_name(c), 1, "%s is stalled: one way or both are silent %s",
 		watch_name(c, name, sizeof(name)), event_since(since, sizeof(since), for_ns));
 }
 
@@ -129,15 +130,15 @@ watch_down(struct conn *c, uint64_t for_ns)
 	event_since(since, sizeof(since), for_ns);
 	watch_name(c, name, sizeof(name));
 	if (w->begun == 0 && watch_is_unproven(c))
-		event_put(EVENT_MISFIT, node, daemon_peer_name(c), 1,
+		event_put(EVENT_MISFIT, node, conn_peer_name(c), 1,
 			"no %s %s: %s asks, and takes no answer, as with another pre-shared key "
 			"than ide.key_file here",
-			name, since, daemon_peer_name(c));
+			name, since, conn_peer_name(c));
 	else if (w->begun == 0)
-		event_put(kind, node, daemon_peer_name(c), 1, "no %s %s: there never was one", name,
+		event_put(kind, node, conn_peer_name(c), 1, "no %s %s: there never was one", name,
 			since);
 	else
-		event_put(kind, node, daemon_peer_name(c), 1, "%s is down %s", name, since);
+		event_put(kind, node, conn_peer_name(c), 1, "%s is down %s", name, since);
 }
 
 /* Its keepalives come, and none of the flits gets an Ack: frames of their size do not pass. */
@@ -157,7 +158,7 @@ watch_stuck(struct conn *c, bool is_stuck, uint64_t now_ns)
 	if (w->told_stuck || now_ns - w->stuck_ns < WATCH_STUCK_NS)
 		return;
 	w->told_stuck = true;
-	event_put(EVENT_SESSION_STUCK, c->node->topo->name, daemon_peer_name(c), 1,
+	event_put(EVENT_SESSION_STUCK, c->node->topo->name, conn_peer_name(c), 1,
 		"%s: no flit is acknowledged %s, though it is heard",
 		watch_name(c, name, sizeof(name)),
 		event_since(since, sizeof(since), now_ns - w->stuck_ns));
@@ -177,7 +178,7 @@ watch_session(struct conn *c, uint64_t now_ns)
 	if (state == WEFT_SESSION_UP && w->told_stall) {
 		w->told_stall = false;
 		event_put(watch_matters(c) ? EVENT_SESSION_RESUMED : EVENT_SESSION_UP,
-			c->node->topo->name, daemon_peer_name(c), 1, "%s goes on after %.1f s",
+			c->node->topo->name, conn_peer_name(c), 1, "%s goes on after %.1f s",
 			watch_name(c, name, sizeof(name)), (double)(now_ns - w->since_ns) / 1e9);
 	}
 	if (state != w->state || w->since_ns == 0) {
