@@ -198,6 +198,12 @@ cli_read(const struct cli_option *o, char *text, void *to)
 	snprintf(option, sizeof(option), "--%s", o->name);
 	switch (o->kind) {
 	case CLI_KIND_FLAG: *(bool *)at = true; break;
+	case CLI_KIND_OUTPUT:
+		if (text[0] == '\0')
+			cli_usage("%s: expected a file, or - for standard output, got nothing",
+				option);
+		*(const char **)at = text;
+		break;
 	case CLI_KIND_TEXT: *(const char **)at = text; break;
 	case CLI_KIND_NUMBER:
 		cli_store(at, o->size, cli_number(option, text, o->least, o->most));

@@ -47,6 +47,7 @@ enum cli_kind {
 	CLI_KIND_ELSEWHERE, /* listed, not parsed: main() looks for it first */
 	CLI_KIND_FLAG, /* bool */
 	CLI_KIND_TEXT, /* const char *; what stands in argv */
+	CLI_KIND_OUTPUT, /* likewise: a file to write, or - for standard output; not "" */
 	CLI_KIND_NUMBER, /* any unsigned integer */
 	CLI_KIND_REAL, /* double */
 	CLI_KIND_SIZE, /* uint64_t */
@@ -85,6 +86,7 @@ struct cli_option {
 #define CLI_SECTION(title) .help = title, .kind = CLI_KIND_SECTION
 #define CLI_FLAG(member) .kind = CLI_KIND_FLAG, CLI_AT(member)
 #define CLI_TEXT(member) .kind = CLI_KIND_TEXT, CLI_AT(member)
+#define CLI_OUTPUT(member) .kind = CLI_KIND_OUTPUT, CLI_AT(member)
 #define CLI_NUMBER(member, low, high)                                                              \
 	.kind = CLI_KIND_NUMBER, CLI_AT(member), .least = low, .most = high
 #define CLI_REAL(member, low, high, what)                                                          \

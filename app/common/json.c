@@ -46,8 +46,6 @@ json_check_option(const char *option, const char *path)
 {
 	const int rc = path == NULL ? 0 : json_may_write(path);
 
-	if (path != NULL && path[0] == '\0')
-		cli_usage("%s: expected a file, or - for standard output, got nothing", option);
 	if (rc != 0)
 		cli_fail("%s %s: %s", option, path, weft_file_error(rc));
 }

@@ -11,8 +11,8 @@
 #include "weft_file.h"
 
 /**
- * End the program with one line if json_write() could not begin now: for those that run for long
- * before they report. Writes nothing. @p path may be NULL.
+ * End the program with one line if json_write() could not begin now: once options are read, before
+ * anything is begun. Writes nothing. @p path may be NULL.
  */
 void json_check(const char *path);
 

@@ -219,7 +219,7 @@ static const struct cli_option options[] = {
 	{ "atc-accesses", "N", "4000000", "of 256 B, the first quarter being warm-up",
 		CLI_NUMBER(atc.accesses, 1000, ACCESSES_MAX), .tags = ATC },
 	{ CLI_SECTION("Output") },
-	{ "json", "FILE|-", NULL, "write the results as JSON", CLI_TEXT(json) },
+	{ "json", "FILE|-", NULL, "write the results as JSON", CLI_OUTPUT(json) },
 };
 
 static const struct cli_program program = {

@@ -88,7 +88,7 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("Output") },
 	{ "json", "FILE", NULL,
 		"write the fabric as it was found, at the end; - is standard output",
-		CLI_TEXT(json) },
+		CLI_OUTPUT(json) },
 };
 
 static const struct cli_program program = {

@@ -88,7 +88,7 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("Trace") },
 	{ "flits", "N", NULL, "flits to make, faults not counted",
 		CLI_NUMBER(flits, 1, UINT64_C(1) << 40) },
-	{ "out", "FILE", NULL, "trace to write (pcap, nanoseconds)", CLI_TEXT(out) },
+	{ "out", "FILE", NULL, "trace to write (pcap, nanoseconds)", CLI_OUTPUT(out) },
 	{ "mode", NULL, "rxl", "reliability mode", CLI_WORD(key.mode, weft_mode_words) },
 	{ "frame-flits", "N", "5", "flits a frame, 1 to 64; as many as an MTU of 1500 carries",
 		CLI_NUMBER(frame_flits, 1, WEFT_WIRE_FLITS_MAX) },
@@ -131,7 +131,7 @@ static const struct cli_option options[] = {
 	{ "rate", "R", "1", "time stamps for R Mflit/s",
 		CLI_REAL(mflits_per_s, 1e-6, 1e6, "Mflit/s of 0.000001 to 1000000") },
 	{ CLI_SECTION("Output") },
-	{ "json", "FILE|-", NULL, "write what was made as JSON", CLI_TEXT(json) },
+	{ "json", "FILE|-", NULL, "write what was made as JSON", CLI_OUTPUT(json) },
 };
 
 static const struct cli_program program = {
@@ -454,6 +454,7 @@ main(int argc, char **argv)
 
 	argc = cli_split_eal(argc, argv, &eal.user_argc, &eal.user_argv);
 	gen_parse_options(&g.opt, argc, argv);
+	json_check_option("--out", g.opt.out);
 	json_check(g.opt.json);
 	features = cli_cpu_features();
 	if (g.opt.key_file != NULL) {

@@ -131,9 +131,9 @@ static const struct cli_option options[] = {
 	{ "json", "[FILE|-]", NULL,
 		"write the results as JSON; on standard output (-) in place of "
 		"text",
-		CLI_TEXT(json) },
+		CLI_OUTPUT(json) },
 	{ "histogram", "FILE|-", NULL, "write all latencies as HdrHistogram's text of percentiles",
-		CLI_TEXT(histogram) },
+		CLI_OUTPUT(histogram) },
 };
 
 static const struct cli_program program = {

@@ -168,9 +168,9 @@ static const struct cli_option options[] = {
 		"seconds for a link, for a port that takes nothing, for the last frames",
 		CLI_REAL(live.wait_s, 0.01, 3600, "seconds of 0.01 to 3600"), .tags = WIRE },
 	{ CLI_SECTION("Output") },
-	{ "out", "FILE", NULL, "write the flits that were good, as pcap", CLI_TEXT(out),
+	{ "out", "FILE", NULL, "write the flits that were good, as pcap", CLI_OUTPUT(out),
 		.tags = PIPELINE },
-	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_TEXT(json) },
+	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_OUTPUT(json) },
 };
 
 static const struct cli_program program = {
@@ -564,6 +564,9 @@ main(int argc, char **argv)
 	replay_parse_options(&r.opt, argc, argv);
 	if (r.opt.live.to != NULL && r.opt.live.expect != NULL)
 		cli_fail_with(LIVE_ERROR);
+	if (r.opt.live.to == NULL)
+		json_check_option("--out", r.opt.out);
+	json_check(r.opt.json);
 	r.opt.rx.features = cli_cpu_features();
 	if (r.opt.live.to == NULL)
 		replay_load_keys(&r.opt, &keys);
@@ -572,7 +575,6 @@ main(int argc, char **argv)
 		cli_fail("%s", err);
 	replay_keep_trace(&r, "--out", r.opt.out);
 	replay_keep_trace(&r, "--json", r.opt.json);
-	json_check(r.opt.json);
 	if (r.opt.live.to != NULL)
 		replay_to_wire(&r, &eal);
 	rc = replay_here(&r, &eal);

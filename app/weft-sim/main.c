@@ -109,11 +109,11 @@ static const struct cli_option options[] = {
 	{ "without", "KIND", NULL, "no faults of this kind (doc/sim.md); once for each kind",
 		CLI_OWN(sim_read_without), .tags = FAULTS, .words = fault_word },
 	{ CLI_SECTION("Output") },
-	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_TEXT(json) },
+	{ "json", "FILE|-", NULL, "write the report as JSON", CLI_OUTPUT(json) },
 	{ "pcap", "PREFIX", "weft-sim", "last frames of a seed that fails: PREFIX-SEED.pcap",
 		CLI_TEXT(pcap), .tags = PCAP },
 	{ "capture", "FILE", NULL, "every frame that a node takes from a link, as pcap; one seed",
-		CLI_TEXT(capture) },
+		CLI_OUTPUT(capture) },
 	{ "verbose", NULL, NULL, "a line for each seed", CLI_FLAG(verbose) },
 	{ "experiment", NULL, NULL,
 		"instead: what the RXL paper calculates, or what lost frames cost; see there "
@@ -380,6 +380,7 @@ main(int argc, char **argv)
 		cli_exit(EXIT_SUCCESS);
 	}
 	json_check(o.json);
+	json_check_option("--capture", o.capture);
 	features = cli_cpu_features();
 	o.codec.fec = weft_fec_kernel_find(NULL, features);
 	o.codec.crc = weft_crc_kernel_find(NULL, features);

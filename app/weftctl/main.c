@@ -112,7 +112,7 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("mem read") },
 	{ "out", "FILE", NULL,
 		"write the bytes to a file, which is there when it is whole; - is standard output",
-		CLI_TEXT(out), .tags = CTL_OUT },
+		CLI_OUTPUT(out), .tags = CTL_OUT },
 	{ CLI_SECTION("mem write") },
 	{ "file", "FILE", NULL,
 		"write what is in a file; -, or neither this nor --hex, is standard input",

@@ -100,7 +100,7 @@ static const struct cli_option options[] = {
 		CLI_SIZE(cfg.capture_limit, 4096, "a size of 4096 bytes or more, such as 100M"),
 		.tags = RUN },
 	{ "json", "[FILE|-]", NULL, "write the counts, or the answer of --resolve, as JSON",
-		CLI_TEXT(cfg.json) },
+		CLI_OUTPUT(cfg.json) },
 	{ "stats-interval", "S", NULL, "print Mflit/s of every node here each S seconds",
 		SECONDS(cfg.stats_s), .tags = RUN },
 	{ "http", "[ADDRESS:]PORT", NULL,

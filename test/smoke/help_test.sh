@@ -45,6 +45,14 @@ for program in "${!pages[@]}"; do
 		grep -qxF -- "$shown" "$work/man" || die "the page of $program for man does not say $shown"
 		case $name in
 		help | version) ;;
+		json | out | csv | histogram)
+			# Whatever else is wrong, or missing. Of weftctl, whose --out is one verb's, --json is no file.
+			first=()
+			[ "$name" != csv ] || first=(--experiment rxl)
+			[ "$program" = weftctl ] || "$app/$program" "${first[@]}" "--$name" '' x 2>&1 |
+				grep -qxF "$program: --$name: expected a file, or - for standard output, got nothing" ||
+				die "$program takes an empty name for --$name"
+			;;&
 		*) has "$work/doc" "--$name" || die "${pages[$program]} do not say --$name of $program" ;;
 		esac
 		complete_words "$program" "--$name" | grep -qw -- "--$name" || die "$program --$name is not completed"

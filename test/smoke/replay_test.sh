@@ -274,13 +274,18 @@ fi
 same "a trace that was stopped: truncated" 0 "$(r 'o["truncated"]')"
 rm "$work/long.pcap"
 
-refuses '--out: ' "$app/weft-replay" --in "$work/t.pcap" --out /nonesuch/f
+# What cannot be written is said before anything is waited for.
+mkfifo "$work/later"
+for option in --out --json; do
+	refuses "$option /nonesuch/f: No such file" "$app/weft-replay" --in "$work/later" "$option" /nonesuch/f
+	refuses "$option $work: Is a directory" "$app/weft-gen" --flits 1 --out "$work/x" --ide skid --key-file /nonesuch "$option" "$work"
+done
 # What is refused writes over nothing, least of all over the trace itself.
 cp "$work/t.pcap" "$work/before.pcap"
 ln -s t.pcap "$work/link.pcap"
 for option in --out --json; do
 	refuses "$option: expected another file than --in" "$app/weft-replay" --in "$work/t.pcap" "$option" "$work/t.pcap"
-	refuses "$option: expected another file than --in" "$app/weft-replay" --in "$work/t.pcap" "$option" "$work/link.pcap"
+	refuses "weft-replay: $option" "$app/weft-replay" --in "$work/t.pcap" "$option" "$work/link.pcap" # root follows no link
 done
 refuses "--out: expected another file" "$app/weft-replay" --in - --out "$work/t.pcap" <"$work/t.pcap"
 cmp "$work/t.pcap" "$work/before.pcap" || die "--out wrote over the trace that was read"

@@ -61,8 +61,8 @@ static const struct cli_option options[] = {
 		CLI_FLAG(brief) },
 	{ "threads", "N", NULL, "threads to work on (CPUs, 2 at most); results do not depend on it",
 		CLI_NUMBER(threads, 1, 1024) },
-	{ "json", "FILE|-", NULL, "write rows and plots' data as JSON", CLI_TEXT(json) },
-	{ "csv", "FILE|-", NULL, "write the rows as CSV", CLI_TEXT(csv) },
+	{ "json", "FILE|-", NULL, "write rows and plots' data as JSON", CLI_OUTPUT(json) },
+	{ "csv", "FILE|-", NULL, "write the rows as CSV", CLI_OUTPUT(csv) },
 };
 
 const struct cli_program experiment_program = {

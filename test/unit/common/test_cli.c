@@ -243,7 +243,7 @@ static const struct cli_option options[] = {
 	{ "size", "SIZE", NULL, "bytes", CLI_SIZE(size, 10, "ten bytes or more") },
 	{ "flag", "[FILE]", NULL, "yes", CLI_FLAG(flag), .letter = 'f', .tags = SECOND },
 	{ "text", "FILE", "preset", "some text", CLI_TEXT(text) },
-	{ "maybe", "[FILE]", NULL, "a value, or none", CLI_TEXT(maybe) },
+	{ "maybe", "[FILE]", NULL, "a value, or none", CLI_OUTPUT(maybe) },
 	{ "own-with-a-long-name", "VALUE,...", NULL,
 		"read by the program; what is said of it goes on for more than a line, and is "
 		"broken where there is a blank, never within aWordThatGoesOnForSomeTime",
@@ -324,6 +324,8 @@ WEFT_TEST(bad_options_end_the_program)
 	} rows[] = {
 		{ "--small 256", "--small: expected a number of 1 to 255, got \"256\"" },
 		{ "--small=", "--small: expected a number" },
+		{ "--maybe= --mode x",
+			"--maybe: expected a file, or - for standard output, got nothing" },
 		{ "--mode x", "--mode: expected one of cxl, rxl, got \"x\"" },
 		{ "-mx", "--mode: expected one of cxl, rxl, got \"x\"" },
 		{ "--real 2", "--real: expected 0 to 1, if you please, got \"2\"" },
