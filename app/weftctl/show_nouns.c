@@ -10,7 +10,6 @@
 
 #include "drain_state.h"
 #include "weft_base.h"
-#include "weft_words.h"
 
 const json_t *
 show_find(const json_t *list, const char *key, const char *text)
@@ -151,21 +150,6 @@ show_ratio(double a, double b)
 	return b == 0 ? json_null() : json_real(a / b);
 }
 
-/*
- * Whose flits a stage of a list had: its own, but up to link_tx frames of a live end come in empty,
- * and the flits are those that left by the last stage.
- */
-static size_t
-show_flits_at(const json_t *list, size_t i)
-{
-	static const char *const empty[] = { "pack", "ide_seal", "link_tx", NULL };
-	const json_t *s = json_array_get(list, i);
-
-	return show_number(s, "flits") == 0 && weft_words_find(empty, show_text(s, "stage")) >= 0
-	               ? json_array_size(list) - 1
-	               : i;
-}
-
 /* Of the interval where flits came in it, else of the whole run. */
 static void
 show_stages_of(const struct show_node *n, json_t *rows)
@@ -176,20 +160,17 @@ show_stages_of(const struct show_node *n, json_t *rows)
 
 	json_array_foreach(list, i, s)
 	{
-		const size_t k = show_flits_at(list, i);
-		const json_t *now = json_array_get(list, k), *then = json_array_get(old, k);
-		const bool came = show_number(now, "flits") > show_number(then, "flits");
-		const json_t *from = came ? json_array_get(old, i) : NULL;
-		const double flits =
-			show_number(now, "flits") - show_number(came ? then : NULL, "flits");
+		const json_t *then = json_array_get(old, i);
+		const bool came = show_number(s, "flits") > show_number(then, "flits");
+		const json_t *from = came ? then : NULL;
+		const double flits = show_number(s, "flits") - show_number(from, "flits");
 
 		json_array_append_new(rows,
 			json_pack("{s:s, s:O, s:O, s:O, s:O, s:o, s:o, s:o}", "node", n->name,
 				"stage", json_object_get(s, "stage"), "bursts",
 				json_object_get(s, "bursts"), "frames",
-				json_object_get(s, "frames"), "flits",
-				json_object_get(now, "flits"), "flits_per_s",
-				show_per_s(n, now, then, "flits"), "flits_per_burst",
+				json_object_get(s, "frames"), "flits", json_object_get(s, "flits"),
+				"flits_per_s", show_per_s(n, s, then, "flits"), "flits_per_burst",
 				show_ratio(flits,
 					show_number(s, "bursts") - show_number(from, "bursts")),
 				"cycles_per_flit",

@@ -402,7 +402,7 @@ metrics_text(const struct daemon *d, double seconds, bool is_open, size_t *len)
 	metrics_drops(&m);
 	metrics_stages(&m, "stage_bursts", "Bursts that a stage took", metrics_bursts);
 	metrics_stages(&m, "stage_frames", "Frames that a stage took", metrics_frames);
-	metrics_stages(&m, "stage_flits", "Flits that a stage took", metrics_flits);
+	metrics_stages(&m, "stage_flits", "Flits that a stage worked on", metrics_flits);
 	metrics_stages(&m, "stage_cycles", "Cycles of the CPU's time-stamp counter in a stage",
 		metrics_cycles);
 	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(lists); i++)

@@ -360,16 +360,12 @@ segment_cycles(const struct segment *g, uint64_t *busy, uint64_t *idle)
 		*busy = *busy > others ? *busy - others : 0;
 }
 
-/* Before link_tx frames are empty: what they cost is the flits' that left. */
 static double
 segment_cycles_per_flit(const struct weft_pipe *pipe, unsigned int stage)
 {
-	const struct weft_stage_stats *st = weft_pipe_stats(pipe, stage);
-	uint64_t flits = st->flits;
+	const uint64_t flits = weft_pipe_flits(pipe, stage);
 
-	if (flits == 0)
-		flits = weft_pipe_stats(pipe, weft_pipe_n_stages(pipe) - 1)->flits;
-	return flits == 0 ? 0 : (double)st->cycles / (double)flits;
+	return flits == 0 ? 0 : (double)weft_pipe_stats(pipe, stage)->cycles / (double)flits;
 }
 
 static json_t *

@@ -541,6 +541,20 @@ weft_pipe_stats(const struct weft_pipe *p, unsigned int i)
 	return i < p->layout.n_stages ? &p->stats[i] : NULL;
 }
 
+uint64_t
+weft_pipe_flits(const struct weft_pipe *p, unsigned int i)
+{
+	const struct weft_layout *l = &p->layout;
+	const struct weft_stage *last = l->stage[l->n_stages - 1];
+	uint64_t left = 0;
+
+	if (p->stats[i].flits != 0 || !weft_stage_takes_empty(l->stage[i]->order))
+		return p->stats[i].flits;
+	for (unsigned int k = i; k < l->n_stages; k++) /* in all its ways */
+		left += l->stage[k] == last ? p->stats[k].flits : 0;
+	return left;
+}
+
 bool
 weft_pipe_sum(const struct weft_pipe *p, unsigned int i, struct weft_stage_stats *sum)
 {
@@ -553,6 +567,7 @@ weft_pipe_sum(const struct weft_pipe *p, unsigned int i, struct weft_stage_stats
 		return false;
 	n = l->first[s + 1] - l->first[s];
 	*sum = p->stats[i];
+	sum->flits = weft_pipe_flits(p, i);
 	for (unsigned int w = 1; w < l->ways[s]; w++) {
 		const uint64_t *from = (const uint64_t *)&p->stats[i + w * n];
 

@@ -159,8 +159,14 @@ const struct weft_stage *weft_pipe_stage(const struct weft_pipe *p, unsigned int
 const struct weft_stage_stats *weft_pipe_stats(const struct weft_pipe *p, unsigned int i);
 
 /**
- * The counts of stage @p i with those of its other ways; @return false if it is not the first way,
- * whose sum has it.
+ * Flits that stage @p i worked on: those of the frames that came to it. Where frames of live ends
+ * come empty (weft_stage_takes_empty()), those that left by the last stage.
+ */
+uint64_t weft_pipe_flits(const struct weft_pipe *p, unsigned int i);
+
+/**
+ * The counts of stage @p i with those of its other ways, flits as weft_pipe_flits() has them;
+ * @return false if it is not the first way, whose sum has it.
  */
 bool weft_pipe_sum(const struct weft_pipe *p, unsigned int i, struct weft_stage_stats *sum);
 

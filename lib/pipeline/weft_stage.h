@@ -212,6 +212,13 @@ weft_stage_sends(enum weft_stage_order o)
 	return o >= WEFT_STAGE_PACK;
 }
 
+/** Whether frames of live ends come to a stage empty: what it works on is in them later. */
+static inline bool
+weft_stage_takes_empty(enum weft_stage_order o)
+{
+	return o >= WEFT_STAGE_PACK && o <= WEFT_STAGE_LINK_TX;
+}
+
 /** What a stage cannot do without; LIVE: where connections have ends. */
 enum weft_stage_needs {
 	WEFT_NEEDS_CRC = 1 << 0,
