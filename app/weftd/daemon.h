@@ -49,10 +49,10 @@ struct misfit {
 	uint64_t after_ns; /* none is answered before */
 };
 
-/* Requests of a node by one protocol, as the control thread saw them. */
+/* Requests of a node by one protocol for one other, as the control thread saw them. */
 struct request_watch {
-	uint64_t answered;
 	uint64_t since_ns; /* none was answered, or none is open */
+	uint32_t answered;
 	bool is_told;
 };
 
@@ -102,7 +102,11 @@ struct node {
 	struct node_told { /* control thread: what it has seen and spoken of */
 		unsigned int drains; /* how often it was drained */
 		bool drained;
-		struct request_watch requests[REQUEST_WATCHES]; /* of CXL.mem, of UIO */
+		/*
+		 * Of CXL.mem, then of UIO, by node of the topology: who is to answer, or this one
+		 * where that is not known; NULL: not yet.
+		 */
+		struct request_watch *requests;
 	} told;
 	struct node_random { /* bits of the kernel that were not used yet */
 		unsigned int left;

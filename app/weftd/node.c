@@ -532,6 +532,7 @@ node_fini(struct node *n)
 	manage_fini(n);
 	rte_free(n->out);
 	free(n->link_watch);
+	free(n->told.requests);
 	free(n->port);
 	node_free(n, n->node);
 }

@@ -92,6 +92,23 @@ weft_requester_peer(const struct weft_requester *r, uint16_t dpid)
 	return dpid < WEFT_REQUESTER_PEERS - 1 ? &r->peer[dpid] : NULL;
 }
 
+const struct weft_requester_peer *
+weft_requester_anybody(const struct weft_requester *r)
+{
+	return &r->peer[WEFT_REQUESTER_ANYBODY];
+}
+
+uint32_t
+weft_requester_open_at(const struct weft_requester_peer *p)
+{
+	const uint32_t held =
+		(uint32_t)__atomic_load_n(&p->in_flight[WEFT_REQUEST_READ], __ATOMIC_RELAXED) +
+		__atomic_load_n(&p->in_flight[WEFT_REQUEST_WRITE], __ATOMIC_RELAXED);
+	const uint32_t lost = __atomic_load_n(&p->quarantined, __ATOMIC_RELAXED);
+
+	return held > lost ? held - lost : 0;
+}
+
 static bool
 requester_request_is_good(const struct requester_protocol *p, const struct weft_request *rq)
 {

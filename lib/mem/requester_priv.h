@@ -115,6 +115,7 @@ static inline void
 requester_answered(struct weft_requester *r, struct request_tag *t, const struct weft_completion *c)
 {
 	r->n_open--;
+	r->peer[t->dpid].answered++;
 	weft_latency_add(&r->latency, c->latency_ns);
 	weft_requester_tag_release(r, t);
 }

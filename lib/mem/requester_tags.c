@@ -72,7 +72,10 @@ weft_requester_tags_init(struct weft_requester *r)
 void
 weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, enum tag_queue to)
 {
-	r->n_quarantine += (uint32_t)(to == TAG_QUARANTINE) - (t->queue == TAG_QUARANTINE);
+	const int quarantined = (to == TAG_QUARANTINE) - (t->queue == TAG_QUARANTINE);
+
+	r->n_quarantine += (uint32_t)quarantined;
+	r->peer[t->dpid].quarantined = (uint16_t)(r->peer[t->dpid].quarantined + quarantined);
 	tags_detach(r, t);
 	tags_append(r, t, to);
 }

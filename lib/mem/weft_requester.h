@@ -87,11 +87,13 @@ struct weft_completion {
 	uint8_t status; /**< enum weft_request_status */
 };
 
-/** What may be open at one destination, by enum weft_request_kind. */
+/** What may be open at one destination, by enum weft_request_kind, and what it has answered. */
 struct weft_requester_peer {
 	/** M2S Req and RwD that a GFD granted; UIO: no limit */
 	uint16_t limit[WEFT_REQUEST_KINDS];
 	uint16_t in_flight[WEFT_REQUEST_KINDS]; /**< tags held, quarantine included */
+	uint16_t quarantined; /**< of those of both kinds: lost already */
+	uint32_t answered; /**< requests that ended by an answer; from 0 again at its end */
 };
 
 struct weft_requester;
@@ -121,6 +123,12 @@ int weft_requester_grant(struct weft_requester *r, uint16_t dpid, uint16_t reads
 /** Credits of a destination, or NULL for a DPID above 0xFFE. Valid as long as the requester. */
 const struct weft_requester_peer *weft_requester_peer(
 	const struct weft_requester *r, uint16_t dpid);
+
+/** The same of requests of whom it is not known where they go: WEFT_REQUESTER_ANYBODY. */
+const struct weft_requester_peer *weft_requester_anybody(const struct weft_requester *r);
+
+/** Requests that are open at a destination. Any thread; what it sees may be a moment old. */
+uint32_t weft_requester_open_at(const struct weft_requester_peer *p);
 
 /**
  * Begin a request; its packet is made next, by weft_mem_request() or weft_uio_request().

@@ -576,14 +576,19 @@ WEFT_TEST(lost_tag_and_credit_come_back_exactly_after_quarantine)
 	assert_int_equal(expire(h, TIMEOUT), 1);
 	assert_int_equal(expire(h, TIMEOUT + QUARANTINE - 1), 0);
 	assert_int_equal(weft_requester_peer(h, GFD)->in_flight[WEFT_REQUEST_READ], 1);
+	assert_int_equal(weft_requester_open_at(weft_requester_peer(h, GFD)), 0);
 	assert_int_equal(weft_mem_read(h, GFD, 0, 2, TIMEOUT + QUARANTINE - 1, &m), -EAGAIN);
 	assert_int_equal(expire(h, TIMEOUT + QUARANTINE), 0);
 	assert_int_equal(weft_requester_peer(h, GFD)->in_flight[WEFT_REQUEST_READ], 0);
 	m = read_of(h, 2, TIMEOUT + QUARANTINE);
+	assert_int_equal(weft_requester_open_at(weft_requester_peer(h, GFD)), 1);
 	/* Even now the late response must not pass for the new one. */
 	r = response_to(&r);
 	expect_refused(h, &r, WEFT_DROP_NO_TAG, WEFT_MEM_N_UNMATCHED);
+	assert_int_equal(weft_requester_peer(h, GFD)->answered, 0);
 	expect_ended(h, &m, 2 * TIMEOUT, 2);
+	assert_int_equal(weft_requester_peer(h, GFD)->answered, 1);
+	assert_int_equal(weft_requester_open_at(weft_requester_peer(h, GFD)), 0);
 	free(h);
 }
 
