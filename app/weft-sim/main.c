@@ -391,7 +391,8 @@ main(int argc, char **argv)
 	if (o.crypto.lib == NULL)
 		cli_fail("intel-ipsec-mb does not run here");
 	if (!ide_make_keys(&o))
-		cli_fail("no memory could be locked for a key: %s", strerror(errno));
+		cli_fail("no memory could be locked for a key: %s: " WEFT_SECRET_ADVICE,
+			strerror(errno));
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
 	sim_run_seeds(&o, &r);

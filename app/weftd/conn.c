@@ -35,6 +35,10 @@ conns_init(struct node *n, char *err, size_t err_len)
 	if (n->conn == NULL)
 		return weft_errorf(err, err_len, -ENOMEM, "node %s: out of memory", n->topo->name);
 	rc = weft_node_init(n->node, err, err_len);
+	if (rc == -ENOLCK)
+		snprintf(err, err_len,
+			"node %s: no memory could be locked for keys: " WEFT_SECRET_ADVICE,
+			n->topo->name);
 	for (uint16_t i = 0; i < n->node->n_links && rc == 0; i++) {
 		rc = conn_directions(&n->conn[i]);
 		if (rc != 0)

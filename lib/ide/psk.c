@@ -148,7 +148,8 @@ psk_read_key(int fd, char *why, size_t why_len)
 	unsigned int line;
 
 	if (psk == NULL)
-		snprintf(why, why_len, "no memory could be locked for it: %s", strerror(e));
+		snprintf(why, why_len, "no memory could be locked for it: %s: " WEFT_SECRET_ADVICE,
+			strerror(e));
 	else if (len < 0)
 		snprintf(why, why_len, "%s", strerror(e));
 	else if (len == FILE_MAX)

@@ -15,6 +15,9 @@ WEFT_BEGIN_DECLS
 
 #define WEFT_PSK_LEN 32
 
+/** What to do where weft_secret_alloc() gives nothing: the end of a line for people. */
+#define WEFT_SECRET_ADVICE "raise the limit of locked memory (ulimit -l)"
+
 /**
  * Memory for keys: zeroed, whole pages, locked, left out of core dumps and of forked children.
  *

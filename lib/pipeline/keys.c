@@ -15,6 +15,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "weft_secret.h"
+
 struct key_row {
 	struct weft_conn_key conn;
 	uint8_t key[WEFT_IDE_KEY_LEN];
@@ -136,6 +138,9 @@ keys_line(struct weft_keys *k, char *line)
 		return NULL;
 	if (k->n == WEFT_KEYS_MAX)
 		return "more keys than a file may hold (16384)";
+	/* Row by row: the limit has to be as high as these keys need, not as a full table does. */
+	if (mlock(r, sizeof(*r)) != 0)
+		return "no memory could be locked for this key: " WEFT_SECRET_ADVICE;
 	memset(r, 0, sizeof(*r));
 	if (strcmp(word, "rxl") == 0)
 		wrong = key_rxl(&save, r);
@@ -201,9 +206,6 @@ keys_alloc(void)
 
 	if (k == MAP_FAILED)
 		return NULL;
-	/* Best effort: an ordinary user's lock limit may be lower than the table. */
-	if (mlock(k, sizeof(*k)) != 0)
-		errno = 0;
 	madvise(k, sizeof(*k), MADV_DONTDUMP);
 	return k;
 }

@@ -26,7 +26,8 @@ struct weft_keys;
  * Load a key file.
  *
  * @param err  receives one line: file, line, what was expected; never a key
- * @return the keys; NULL with errno: EINVAL (content), ENOMEM, or the error of opening it
+ * @return the keys; NULL with errno: EINVAL (content, or past the limit of locked memory), ENOMEM,
+ *         or the error of opening it
  */
 struct weft_keys *weft_keys_load(const char *path, char *err, size_t err_len);
 

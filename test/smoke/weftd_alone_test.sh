@@ -85,6 +85,27 @@ if (ulimit -v 300000 && "$app/weftd" --version) >/dev/null 2>&1; then
 		bash -c 'ulimit -v 300000; exec "$0" --until-done' "$app/weftd"
 fi
 
+# Keys where too little memory may be locked, or none: with sanitizers locking does nothing.
+few_locked() { # KIB TEXT PROGRAM...: root without the right to pass the limit
+	local locks=(setpriv --bounding-set -ipc_lock --inh-caps -ipc_lock)
+	[ "$(id -u)" -eq 0 ] || locks=()
+	refuses "$2: raise the limit of locked memory (ulimit -l)" \
+		bash -c 'ulimit -l "$1" && exec "${@:2}"' few "$1" "${locks[@]}" "${@:3}"
+}
+if [ -z "$(sanitizers_of "$app/weftd")" ]; then
+	(umask 077 && od -An -N32 -v -tx1 /dev/urandom | tr -d ' \n' >"$work/psk")
+	(umask 077 && echo "rxl 101 200 0 1 $(<"$work/psk")" >"$work/keys")
+	sed "s|^defaults:|ide: {mode: skid, key_file: $work/psk}\n&|" "$topology" >"$work/ide.yaml"
+	few_locked 0 "key file $work/psk: no memory could be locked for it: Operation not permitted" \
+		"$app/weftd" --topology "$work/ide.yaml" --node h0
+	few_locked 4 'node h0: no memory could be locked for keys' "$app/weftd" --topology "$work/ide.yaml" --node h0
+	"$app/weft-gen" --flits 10 --out "$work/x.pcap"
+	few_locked 0 "$work/keys:1: no memory could be locked for this key" \
+		"$app/weft-replay" --in "$work/x.pcap" --ide skid --key-file "$work/keys"
+	few_locked 0 "$work/keys:1: no memory could be locked for this key" \
+		"$app/weft-gen" --flits 10 --out "$work/y.pcap" --ide skid --key-file "$work/keys"
+fi
+
 # Outputs that are no files.
 mkfifo "$work/fifo"
 refuses "capture of port h0.0 to $work/fifo: a FIFO or socket that nobody reads" \
