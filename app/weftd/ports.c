@@ -169,41 +169,63 @@ ports_are_one_vdev(const struct weft_topo_port *a, const struct weft_topo_port *
 	       memcmp(a->device, b->device, len) == 0;
 }
 
-/* What ports here that are no rings take: @p each, and @p wire more for a bad wire before one. */
+/*
+ * What ports of a node here that are no rings take: @p each, and @p wire more for a bad wire before
+ * one.
+ */
+static unsigned int
+ports_node_takes(const struct daemon *d, const struct node *n, unsigned int each, unsigned int wire)
+{
+	unsigned int sum = 0;
+
+	for (uint16_t p = 0; p < n->n_ports; p++) {
+		const struct weft_topo_port *tp = &d->topo->port[n->topo->first_port + p];
+
+		if (!port_is_ring(d, &d->topo->link[tp->link]))
+			sum += each + (tp->wire[0] != '\0' ? wire : 0);
+	}
+	return sum;
+}
+
 static unsigned int
 ports_take(const struct daemon *d, unsigned int each, unsigned int wire)
 {
 	unsigned int sum = 0;
 
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		for (uint16_t p = 0; p < d->node[i].n_ports; p++) {
-			const struct weft_topo_port *tp =
-				&d->topo->port[d->node[i].topo->first_port + p];
-
-			if (!port_is_ring(d, &d->topo->link[tp->link]))
-				sum += each + (tp->wire[0] != '\0' ? wire : 0);
-		}
+		sum += ports_node_takes(d, &d->node[i], each, wire);
 	return sum;
 }
 
-/*
- * Each is a device of DPDK, and so is a bad wire. Two calls: an expression that chooses between
- * a function that returns and one that does not counts as one that does not for clang.
- */
+/* Each is a device of DPDK, and so is a bad wire. */
 static void
 ports_check_number(const struct daemon *d, bool is_sure)
 {
-	static const char text[] =
-		"fabric %s: expected at most %d ports of one process that are no rings "
-		"(bad wires count as well), as many as this DPDK takes, got %u: have "
-		"several daemons run its nodes (--node)";
 	const unsigned int n = ports_take(d, 1, 1);
+	unsigned int of_node = 0;
+	uint16_t i = 0;
+	char text[512];
 
 	if (n <= RTE_MAX_ETHPORTS)
 		return;
+	while (i < d->n_nodes && of_node <= RTE_MAX_ETHPORTS)
+		of_node = ports_node_takes(d, &d->node[i++], 1, 1);
+	if (of_node > RTE_MAX_ETHPORTS)
+		snprintf(text, sizeof(text),
+			"%s %s: expected at most %d ports of a node that are no rings (bad wires "
+			"count as well), as many as this DPDK takes in one process, got %u: give "
+			"it fewer",
+			weft_topo_kind_words[d->node[i - 1].topo->kind], d->node[i - 1].topo->name,
+			RTE_MAX_ETHPORTS, of_node);
+	else
+		snprintf(text, sizeof(text),
+			"fabric %s: expected at most %d ports of one process that are no rings "
+			"(bad wires count as well), as many as this DPDK takes, got %u: have "
+			"several daemons run its nodes (--node)",
+			d->topo->fabric, RTE_MAX_ETHPORTS, n);
 	if (is_sure)
-		cli_fail(text, d->topo->fabric, RTE_MAX_ETHPORTS, n);
-	cli_warn(text, d->topo->fabric, RTE_MAX_ETHPORTS, n);
+		cli_fail("%s", text);
+	cli_warn("%s", text);
 }
 
 void

@@ -90,6 +90,12 @@ few_ports 16 ', wire: {drop: 0.1}' >"$work/few.yaml"
 refuses 'as many as this DPDK takes, got 34' "$app/weftd" --topology "$work/few.yaml"
 warns 'have several daemons run its nodes (--node)' "$app/weftd" --topology "$work/few.yaml" --check --quiet
 "$app/weftd" --topology "$work/few.yaml" --check --quiet --node s 2>"$work/err" || die "17 ports refused: $(cat "$work/err")"
+# More than that at one node is for no number of daemons.
+few_ports 33 '' >"$work/few.yaml"
+one='switch s: expected at most 32 ports of a node that are no rings (bad wires count as well), as many as this DPDK takes in'
+refuses "$one one process, got 33: give it fewer" "$app/weftd" --topology "$work/few.yaml"
+refuses "$one one process, got 33: give it fewer" "$app/weftd" --topology "$work/few.yaml" --check --node g1,s
+warns "$one one process, got 33: give it fewer" "$app/weftd" --topology "$work/few.yaml" --check --quiet
 topology ', driver: memif' 'mtu: 9000, speed: 7'
 t 't.yaml:3:' --check
 topology '' 'mtu: 1500, flits_per_frame: 34'
