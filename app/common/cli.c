@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,14 +91,14 @@ cli_boundary(const char *text, size_t at)
 
 /* One write: lines of several programs on one terminal stay whole. */
 static void
-cli_print(const char *fmt, va_list ap)
+cli_print(const char *fmt, va_list ap, const char *more)
 {
 	char line[4 * CLI_LINE + 1], tail[4 * CLI_LINE + 1], *text;
 	size_t len, from;
 	int n = vasprintf(&text, fmt, ap);
 
 	if (n < 0) {
-		fprintf(stderr, "%s: out of memory\n", program_invocation_short_name);
+		fprintf(stderr, "%s: out of memory%s\n", program_invocation_short_name, more);
 		return;
 	}
 	len = (size_t)n;
@@ -108,8 +109,8 @@ cli_print(const char *fmt, va_list ap)
 		text[cli_boundary(text, CLI_HEAD)] = '\0';
 	}
 	cli_printable(line, sizeof(line), text);
-	fprintf(stderr, "%s: %s%s%s\n", program_invocation_short_name, line,
-		len > CLI_LINE ? " ... " : "", tail);
+	fprintf(stderr, "%s: %s%s%s%s\n", program_invocation_short_name, line,
+		len > CLI_LINE ? " ... " : "", tail, more);
 	free(text);
 }
 
@@ -119,7 +120,25 @@ cli_fail(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_print(fmt, ap);
+	cli_print(fmt, ap, "");
+	va_end(ap);
+	exit(fail_status);
+}
+
+void
+cli_no_memory(const char *fmt, ...)
+{
+	char more[128] = "";
+	struct rlimit space;
+	va_list ap;
+
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+		snprintf(more, sizeof(more),
+			": address space is limited to %" PRIu64
+			" KiB (ulimit -v): raise the limit or remove it",
+			(uint64_t)space.rlim_cur >> 10);
+	va_start(ap, fmt);
+	cli_print(fmt, ap, more);
 	va_end(ap);
 	exit(fail_status);
 }
@@ -136,7 +155,7 @@ cli_usage(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_print(fmt, ap);
+	cli_print(fmt, ap, "");
 	va_end(ap);
 	exit(CLI_USAGE);
 }
@@ -147,7 +166,7 @@ cli_warn(const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	cli_print(fmt, ap);
+	cli_print(fmt, ap, "");
 	va_end(ap);
 }
 

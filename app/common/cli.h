@@ -25,6 +25,12 @@
 /** Print "PROGRAM: ..." on stderr, end of line included, and exit with 1 or cli_fail_with(). */
 void cli_fail(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
+/**
+ * As cli_fail(), for memory or a thread that could not be had: where address space is limited
+ * (`ulimit -v`), the line says so.
+ */
+void cli_no_memory(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
 /** From now on what cannot be done ends the program with @p status, also in cli_exit(). */
 void cli_fail_with(int status);
 

@@ -6,6 +6,7 @@
 #include "start.h"
 
 #include <errno.h>
+#include <rte_errno.h>
 #include <signal.h>
 
 #include "cli.h"
@@ -35,6 +36,8 @@ start_dpdk(struct weft_eal_cfg *eal, struct weft_pool_cfg *pool)
 	if (rc != 0)
 		cli_fail("%s", err);
 	p = weft_pool_create(pool, err, sizeof(err));
+	if (p == NULL && rte_errno == ENOMEM)
+		cli_no_memory("%s", err);
 	if (p == NULL)
 		cli_fail("%s", err);
 	return p;

@@ -485,7 +485,8 @@ attach_start(void)
 		return;
 	rc = rte_ctrl_thread_create(&attach.thread, "weft-attach", NULL, attach_thread, NULL);
 	if (rc != 0)
-		cli_fail("the thread for programs could not be started: %s", strerror(abs(rc)));
+		cli_no_memory(
+			"the thread for programs could not be started: %s", strerror(abs(rc)));
 	attach.has_thread = true;
 }
 

@@ -460,7 +460,7 @@ weftd_run(struct daemon *d)
 	/* Not on a CPU of an lcore, where it would take a turn each time that somebody looks. */
 	rc = rte_ctrl_thread_create(&thread, "weft-control", NULL, weftd_control, d);
 	if (rc != 0)
-		cli_fail("the control thread could not be started: %s", strerror(abs(rc)));
+		cli_no_memory("the control thread could not be started: %s", strerror(abs(rc)));
 	if (d->main_loop != NULL)
 		weft_loop_run(d->main_loop);
 	pthread_join(thread, NULL);
@@ -598,11 +598,16 @@ weftd_prepare(struct daemon *d)
 	report_telemetry_soon();
 }
 
-/* What was opened leaves no socket behind, and captures that began are whole. */
-static void __attribute__((noreturn)) weftd_give_up(struct daemon *d, const char *why)
+/* If @rc is bad: what was opened leaves no socket behind, and captures that began are whole. */
+static void
+weftd_must(struct daemon *d, int rc, const char *why)
 {
+	if (rc == 0)
+		return;
 	captures_close(d);
 	ports_close(d);
+	if (rc == -ENOMEM || rc == -EAGAIN)
+		cli_no_memory("%s", why);
 	cli_fail("%s", why);
 }
 
@@ -611,26 +616,18 @@ weftd_open(struct daemon *d)
 {
 	char err[NODE_ERROR_MAX];
 
-	if (ports_open(d, err, sizeof(err)) != 0)
-		weftd_give_up(d, err);
+	weftd_must(d, ports_open(d, err, sizeof(err)), err);
 	for (uint16_t i = 0; i < d->n_nodes; i++)
-		if (node_init(&d->node[i], err, sizeof(err)) != 0)
-			weftd_give_up(d, err);
-	if (captures_open(d, err, sizeof(err)) != 0)
-		weftd_give_up(d, err);
-	if (duplicates_start(d, err, sizeof(err)) != 0)
-		weftd_give_up(d, err);
-	if (rates_init(d) != 0)
-		weftd_give_up(d, "out of memory");
-	if (attach_init(d, err, sizeof(err)) != 0)
-		weftd_give_up(d, err);
+		weftd_must(d, node_init(&d->node[i], err, sizeof(err)), err);
+	weftd_must(d, captures_open(d, err, sizeof(err)), err);
+	weftd_must(d, duplicates_start(d, err, sizeof(err)), err);
+	weftd_must(d, rates_init(d), "out of memory");
+	weftd_must(d, attach_init(d, err, sizeof(err)), err);
 	segments_make_loops(d);
 	report_telemetry(d);
 	operate_init(d);
-	if (http_init(d, err, sizeof(err)) != 0)
-		weftd_give_up(d, err);
-	if (cci_init(d, err, sizeof(err)) != 0)
-		weftd_give_up(d, err);
+	weftd_must(d, http_init(d, err, sizeof(err)), err);
+	weftd_must(d, cci_init(d, err, sizeof(err)), err);
 }
 
 static void __attribute__((noreturn))

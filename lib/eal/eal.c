@@ -10,6 +10,7 @@
 #include <rte_log.h>
 
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -96,12 +97,20 @@ eal_choose_memory(const struct eal_user *user, unsigned int memory_mb, unsigned 
 static void
 eal_say_why(const char *lcores, const char *why, int rc, char *err, size_t errlen)
 {
+	struct eal_limits limits;
+	char space[96] = "";
+
+	eal_limits_read(&limits);
+	if (rc == -ENOMEM && limits.space_mb != UINT64_MAX)
+		snprintf(space, sizeof(space),
+			" (address space is limited to %" PRIu64 " MB: ulimit -v)",
+			limits.space_mb);
 	if (why[0] != '\0')
-		snprintf(err, errlen, "DPDK did not start: %s", why);
+		snprintf(err, errlen, "DPDK did not start: %s%s", why, space);
 	else
 		snprintf(err, errlen,
-			"DPDK did not start: %s (lcores %s; its own message is above)",
-			rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically");
+			"DPDK did not start: %s (lcores %s; its own message is above)%s",
+			rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically", space);
 }
 
 /* @left: a word that is no option nor a value of one, which EAL passes over; NULL: none. */

@@ -44,7 +44,8 @@ eal_limits_check(const struct eal_limits *limits, unsigned int files, unsigned i
 	uint64_t *files_wanted, char *err, size_t errlen)
 {
 	const uint64_t need_files = LIMITS_EAL_FILES + (uint64_t)files;
-	const uint64_t need_mb = limits->used_mb + memory_mb + LIMITS_EAL_SPACE_MB;
+	/* What programs take beside is not in it, so it is no number for people. */
+	const uint64_t least_mb = limits->used_mb + memory_mb + LIMITS_EAL_SPACE_MB;
 
 	*files_wanted = need_files > limits->files ? need_files : 0;
 	if (need_files > limits->files && need_files > limits->files_most)
@@ -52,12 +53,12 @@ eal_limits_check(const struct eal_limits *limits, unsigned int files, unsigned i
 			"too few open files allowed: %" PRIu64 " needed, %" PRIu64
 			" allowed: raise the limit (ulimit -n %" PRIu64 ")",
 			need_files, limits->files_most, need_files);
-	if (need_mb > limits->space_mb)
+	if (least_mb > limits->space_mb)
 		return weft_errorf(err, errlen, -ENOMEM,
-			"too little address space allowed: %" PRIu64 " MB needed, %" PRIu64
-			" MB allowed: raise the limit (ulimit -v %" PRIu64
-			"), or use fewer or smaller packet buffers",
-			need_mb, limits->space_mb, need_mb * 1024);
+			"too little address space: it is limited to %" PRIu64
+			" MB (ulimit -v): raise the limit or remove it, or use fewer or smaller "
+			"packet buffers",
+			limits->space_mb);
 	return 0;
 }
 

@@ -55,7 +55,7 @@ struct weft_eal_cfg {
  * @return 0, or
  *         -EALREADY  was started before, successfully or not (EAL cannot be started twice)
  *         -ENOMEM    too little free memory, or address space by the process's limit; the line
- *                    says needed, available and what to do
+ *                    says what there is and what to do
  *         -EMFILE    too few open files by the process's limit; likewise. Up to the hard limit it
  *                    is raised
  *         -EINVAL    lcores cannot be read, EAL refused an argument, or the user's hold a word that

@@ -415,8 +415,8 @@ WEFT_TEST(limits_are_told_with_what_is_needed)
 	l.space_mb = 403;
 	assert_int_equal(eal_limits_check(&l, 2, 300, &wanted, err, sizeof(err)), -ENOMEM);
 	assert_string_equal(err,
-		"too little address space allowed: 404 MB needed, 403 MB allowed: raise the limit "
-		"(ulimit -v 413696), or use fewer or smaller packet buffers");
+		"too little address space: it is limited to 403 MB (ulimit -v): raise the limit or "
+		"remove it, or use fewer or smaller packet buffers");
 	l.space_mb = 404;
 	assert_int_equal(eal_limits_check(&l, 2, 300, &wanted, err, sizeof(err)), 0);
 	eal_limits_read(&l);

@@ -12,6 +12,7 @@
 #include <getopt.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -55,6 +56,26 @@ static void
 fail_with_word(const char *text)
 {
 	cli_fail("expected a word, got \"%s\"", text);
+}
+
+static void
+lack_memory(const char *text)
+{
+	struct rlimit space;
+
+	getrlimit(RLIMIT_AS, &space);
+	space.rlim_cur = text[0] == '\0' ? RLIM_INFINITY : (rlim_t)1 << 45;
+	if (setrlimit(RLIMIT_AS, &space) != 0)
+		_exit(99);
+	cli_no_memory("no memory for %s", "x\n");
+}
+
+WEFT_TEST(a_limit_of_address_space_is_named_where_memory_lacks)
+{
+	dies(lack_memory, "limited", 1,
+		"test_common_cli: no memory for x\\x0a: address space is limited to "
+		"34359738368 KiB (ulimit -v): raise the limit or remove it\n");
+	dies(lack_memory, "", 1, "test_common_cli: no memory for x\\x0a\n");
 }
 
 WEFT_TEST(an_error_is_one_line_whatever_words_hold)
