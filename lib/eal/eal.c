@@ -17,6 +17,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "weft_socket.h"
+
 /* One EAL a process: its state is the process's, so this file's is too. */
 static atomic_bool was_started;
 static bool is_running;
@@ -98,19 +100,22 @@ static void
 eal_say_why(const char *lcores, const char *why, int rc, char *err, size_t errlen)
 {
 	struct eal_limits limits;
-	char space[96] = "";
+	char more[384] = "";
 
 	eal_limits_read(&limits);
 	if (rc == -ENOMEM && limits.space_mb != UINT64_MAX)
-		snprintf(space, sizeof(space),
+		snprintf(more, sizeof(more),
 			" (address space is limited to %" PRIu64 " MB: ulimit -v)",
 			limits.space_mb);
+	else if (strlen(runtime_dir) + sizeof("/dpdk_telemetry.v2") > WEFT_SOCKET_PATH_MAX)
+		snprintf(more, sizeof(more),
+			" (run folder %s: set RUNTIME_DIRECTORY to a shorter one)", runtime_dir);
 	if (why[0] != '\0')
-		snprintf(err, errlen, "DPDK did not start: %s%s", why, space);
+		snprintf(err, errlen, "DPDK did not start: %s%s", why, more);
 	else
 		snprintf(err, errlen,
 			"DPDK did not start: %s (lcores %s; its own message is above)%s",
-			rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically", space);
+			rte_strerror(-rc), lcores != NULL ? lcores : "chosen automatically", more);
 }
 
 /* @left: a word that is no option nor a value of one, which EAL passes over; NULL: none. */

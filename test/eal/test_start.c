@@ -309,6 +309,23 @@ WEFT_TEST(ordinary_pages_may_be_large)
 	assert_int_equal(s.pages, PLAIN_FILE);
 }
 
+WEFT_TEST(a_run_folder_too_long_for_sockets_is_named)
+{
+	char deep[128], want[192];
+	struct start s;
+
+	snprintf(deep, sizeof(deep), "%s/%080d", folder, 0);
+	assert_int_equal(mkdir(deep, 0700), 0);
+	setenv("RUNTIME_DIRECTORY", deep, 1);
+	start(NULL, 0, 0, &s);
+	setenv("RUNTIME_DIRECTORY", folder, 1);
+	ends_in_order(&s, "a long folder", 0);
+	assert_true(s.rc != 0);
+	snprintf(want, sizeof(want), "(run folder %s/dpdk/weft-test-", deep);
+	assert_non_null(strstr(s.err, want));
+	assert_non_null(strstr(s.err, ": set RUNTIME_DIRECTORY to a shorter one)"));
+}
+
 WEFT_TEST(words_that_eal_passes_over_end_a_start)
 {
 	char *words[] = { TEST_ARG("foo"), TEST_ARG("-n"), TEST_ARG("4"), TEST_ARG("--"),
