@@ -9,7 +9,9 @@
 #include "fabric.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -219,17 +221,17 @@ fabric_oldest(struct fabric_client *c)
 	return s;
 }
 
-/* Open a region for a file, in place of one that was not asked for since longest. */
+/* Open region @p name for a file, in place of one that was not asked for since longest. */
 static int
-fabric_fill(struct fabric_client *c, const struct fabric_file *f, struct weft_region_info *info,
-	struct fabric_slot **slot)
+fabric_fill(struct fabric_client *c, const struct fabric_file *f, const char *name,
+	struct weft_region_info *info, struct fabric_slot **slot)
 {
 	struct fabric_slot *s = fabric_oldest(c);
 	int rc;
 
 	weft_close(s->r);
 	*s = (struct fabric_slot){ 0 };
-	rc = weft_open(c->w, f->name, f->rights, &s->r);
+	rc = weft_open(c->w, name, f->rights, &s->r);
 	if (rc == 0)
 		rc = weft_info(s->r, info);
 	if (rc != 0) {
@@ -267,7 +269,7 @@ fabric_open(struct fabric_client *c, struct fabric_file *f, struct weft_region_i
 	do {
 		rc = fabric_is_there() ? fabric_ready(c) : -ESHUTDOWN;
 		if (rc == 0)
-			rc = fabric_fill(c, f, info, &s);
+			rc = fabric_fill(c, f, f->name, info, &s);
 	} while (rc == -ESHUTDOWN && tries++ == 0 && fabric_look());
 	if (rc != 0)
 		return rc == -ESHUTDOWN ? -EIO : rc;
@@ -328,15 +330,22 @@ fabric_learn(struct fabric_client *c, struct fabric_file *f, struct weft_region_
 	       fabric_is_same(f, info);
 }
 
-/* A file that another thread opened. */
+/* A file that another thread opened: as much of the region as it had then. */
 static int
 fabric_fill_again(struct fabric_client *c, struct fabric_file *f, struct fabric_slot **s)
 {
+	char name[WEFT_NAME_LEN + 32];
 	struct weft_region_info info;
-	int rc = fabric_fill(c, f, &info, s);
+	int rc;
 
-	/* It was there: the host may not reach it any more. */
-	if (rc == -ENOENT)
+	/* A part is called by its size. */
+	if (strchr(f->name, ':') != NULL)
+		snprintf(name, sizeof(name), "%s", f->name);
+	else
+		snprintf(name, sizeof(name), "%s:0+%" PRIu64, f->name, f->size);
+	rc = fabric_fill(c, f, name, &info, s);
+	/* It was there: the host may not reach it any more, or not as much of it. */
+	if (rc == -ENOENT || rc == -ERANGE)
 		return -EACCES;
 	if (rc == 0 && !fabric_is_same(f, &info)) {
 		fabric_close(c, f);

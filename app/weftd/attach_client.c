@@ -241,7 +241,7 @@ client_open(struct attach_client *c, const struct attach_view *v,
 	}
 	c->region[rc] = r;
 	a->handle = (uint32_t)rc;
-	r->row.generation = weft_node_region_generation(c->node->node, &r->node);
+	r->row.generation = attach_regions_generation(c->node, &r->node, r->begin);
 	a->row = r->row;
 	return 0;
 }
@@ -271,7 +271,7 @@ client_info(const struct attach_client *c, uint32_t handle, struct weft_attach_a
 		return -EBADF;
 	a->row = r->row;
 	a->row.rights = __atomic_load_n(&r->node.rights, __ATOMIC_RELAXED);
-	a->row.generation = weft_node_region_generation(c->node->node, &r->node);
+	a->row.generation = attach_regions_generation(c->node, &r->node, r->begin);
 	return 0;
 }
 

@@ -39,6 +39,7 @@ struct attach_region {
 	struct weft_attach_row row; /* its rights: those that were given at first */
 	uint64_t offset; /* in what has the name */
 	uint64_t place; /* which memory that was */
+	uint64_t begin; /* of what has the name, in its segment */
 	struct attach_region *next; /* closed, but its operations may not have ended */
 };
 
@@ -56,6 +57,13 @@ bool attach_regions_at(const struct attach_view *v, uint32_t index, struct weft_
  */
 int attach_regions_open(const struct attach_view *v, const char *name, uint32_t rights,
 	struct attach_region *r, char *err, size_t err_len);
+
+/*
+ * What names the content behind a name: the memory, and where in it that begins, @p begin bytes
+ * into its segment. 0: not known.
+ */
+uint64_t attach_regions_generation(
+	const struct node *n, const struct weft_node_region *r, uint64_t begin);
 
 /* What may be done with open memory by another view. -ESTALE: its name is that of other memory. */
 int attach_regions_rights(

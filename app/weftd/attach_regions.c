@@ -228,6 +228,15 @@ attach_regions_count(const struct attach_view *v)
 	return count;
 }
 
+uint64_t
+attach_regions_generation(const struct node *n, const struct weft_node_region *r, uint64_t begin)
+{
+	const uint64_t memory = weft_node_region_generation(n->node, r);
+	const uint64_t place = memory ^ begin * UINT64_C(0x9E3779B97F4A7C15);
+
+	return memory == 0 || place == 0 ? memory : place;
+}
+
 struct region_pick {
 	const struct attach_view *view;
 	uint32_t left;
@@ -258,7 +267,7 @@ region_pick(void *arg, const struct region_view *v, uint64_t offset, uint64_t si
 		region_name_part(p->row->name, v->region->name, offset, size);
 	region_describe(v, size, region_rights(p->view->row), p->row);
 	region_set(v, offset, size, &r);
-	p->row->generation = weft_node_region_generation(p->view->n->node, &r);
+	p->row->generation = attach_regions_generation(p->view->n, &r, v->region->offset);
 	return true;
 }
 
@@ -349,6 +358,7 @@ region_take(struct region_open *o, const struct region_view *v, uint32_t rights)
 	o->r->node.rights = rights;
 	o->r->offset = o->offset;
 	o->r->place = region_place(v);
+	o->r->begin = v->region->offset;
 	return 0;
 }
 

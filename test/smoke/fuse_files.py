@@ -231,6 +231,42 @@ def right_lost(path):
     assert os.pread(part, 4, 0) == b"part"
 
 
+def region_set_anew(path):
+    """A file has the size that it was opened with, whichever thread answers, and stays with its memory."""
+    fd = os.open(path, os.O_RDWR | os.O_DIRECT)
+    size = os.fstat(fd).st_size
+    os.pwrite(fd, b"mine", size - 4)
+
+    def answers(fd=fd):
+        """What 16 programs' threads meet at once, a few times each."""
+        got = set()
+
+        def ask():
+            for _ in range(20):
+                try:
+                    got.add(os.pread(fd, 10, size - 4))
+                except OSError as e:
+                    got.add(errno.errorcode[e.errno])
+
+        threads = [threading.Thread(target=ask) for _ in range(16)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        return got
+
+    turn("open")
+    assert (got := answers()) == {b"mine"}, f"of a larger region: {got}"
+    turn("larger")
+    assert (got := answers()) == {"EACCES"}, f"of a smaller region: {got}"
+    turn("smaller")
+    assert (got := answers()) == {b"mine"}, f"of a region as large again: {got}"
+    late = os.open(path, os.O_RDWR | os.O_DIRECT)  # which threads but one have not asked for
+    turn("as it was")
+    assert (got := answers()) == {"ESTALE"}, f"of a region at another place: {got}"
+    assert (got := answers(late)) == {"ESTALE"}, f"of a region at another place, opened last: {got}"
+
+
 def poisoned(path):
     """What is poison fails, also of a map that was there before, what is beside it does not, and writing it mends it."""
     fd = os.open(path, os.O_RDWR)

@@ -18,7 +18,7 @@ cleanup() {
 	done
 }
 
-# fabric MODE [ACCESS]: what h0 may reach, of g0's halves
+# fabric MODE [ACCESS [SIZE OFFSET]]: what h0 may reach, of g0's halves; of the region "part" of g0
 fabric() {
 	cat >"$topology" <<-Y
 	fabric: faults
@@ -30,6 +30,7 @@ fabric() {
 	  - {name: h0, kind: host, pid: 0x101, access: [${2:-first, second}]}
 	  - {name: s0, kind: switch, pid: 0x010}
 	  - {name: g0, kind: gfd, pid: 0x200, memory: 2M}
+	regions: [{name: part, gfd: g0, offset: ${4:-256K}, size: ${3:-32K}}]
 	links:
 	  - {a: h0, b: s0, driver: memif}
 	  - {a: s0, b: g0, driver: memif}
@@ -114,6 +115,25 @@ start h0
 wait_for 20 grep -q '^weftd: .* run' h0.log
 goes_on "the daemon came back"
 
+# set_part SIZE OFFSET: once the host took it
+set_part() {
+	local before
+	before=$(grep -c '^tables: changed' h0.log || true)
+	fabric rxl "first, second" "$@"
+	kill -HUP "$pid_h0"
+	wait_for 20 part_is_set "$before"
+}
+part_is_set() { [ "$(grep -c '^tables: changed' h0.log)" -gt "$1" ]; }
+program region_set_anew m/part
+set_part 64K 256K
+goes_on_once
+set_part 16K 256K
+goes_on_once
+set_part 32K 256K
+goes_on_once
+set_part 32K 512K
+goes_on "a region was set anew"
+
 program right_lost m/g0
 fabric rxl first
 for node in h0 s0 g0; do
@@ -143,7 +163,7 @@ wait_for 20 ends
 ! grep -q " $work/late " /proc/self/mountinfo || die "a weft-fuse that was ended has mounted"
 kill -KILL "$pid_h0"
 wait "$pid_h0" 2>/dev/null || true
-same "regions that nobody had looked at" "g0 regions.json" "$(ls m | xargs)"
+same "regions that nobody had looked at" "g0 part regions.json" "$(ls m | xargs)"
 refuses 'Input/output error' head -c 1 m/g0
 start h0
 end_all
