@@ -67,6 +67,8 @@ arena_gap(const struct mapper *k, const struct map_arena *a, uint64_t len)
 	uint8_t *at = a->at;
 	uint32_t i;
 
+	if (a->is_torn)
+		return NULL;
 	for (i = 0; i < k->space.n_maps; i++) {
 		const struct map *m = k->space.maps[i];
 
@@ -149,6 +151,24 @@ client_map_place(struct mapper *k, struct map *m)
 	return rc;
 }
 
+/*
+ * The program unmapped a part of a map by itself, and may have put something else there: what is
+ * left of the map loses its rights.
+ */
+static void
+arena_tear(struct mapper *k, const struct map *m)
+{
+	uint64_t i;
+
+	for (i = 0; i < k->space.n_arenas; i++)
+		if (m->at >= k->space.arena[i].at &&
+			m->at < k->space.arena[i].at + k->space.arena[i].len)
+			k->space.arena[i].is_torn = true;
+	for (i = 0; i < m->n_pages; i++)
+		if (client_map_is_registered(k, (uintptr_t)m->at + i * k->page))
+			(void)mprotect(m->at + i * k->page, k->page, PROT_NONE);
+}
+
 void
 client_map_displace(struct mapper *k, struct map *m)
 {
@@ -156,7 +176,7 @@ client_map_displace(struct mapper *k, struct map *m)
 
 	/* It splits nothing, so it needs no memory. */
 	if (mprotect(m->at, len, PROT_NONE) != 0)
-		assert(false);
+		arena_tear(k, m);
 	client_map_punch(k, m, 0, m->n_pages);
 	arena_remove(k, m);
 	client_map_wake(k, (uintptr_t)m->at, len);
@@ -211,7 +231,9 @@ client_map_arenas_end(struct mapper *k)
 {
 	uint32_t i;
 
+	/* In the gap of a torn one something of the program's may be by now. */
 	for (i = 0; i < k->space.n_arenas; i++)
-		munmap(k->space.arena[i].at, k->space.arena[i].len);
+		if (!k->space.arena[i].is_torn)
+			munmap(k->space.arena[i].at, k->space.arena[i].len);
 	free(k->space.maps);
 }

@@ -87,6 +87,15 @@ client_map_register(const struct mapper *k, const void *at, uint64_t len)
 	return ioctl(k->uffd, UFFDIO_REGISTER, &r) == 0 ? 0 : -errno;
 }
 
+bool
+client_map_is_registered(const struct mapper *k, uint64_t at)
+{
+	struct uffdio_writeprotect p = { .range = { at, k->page },
+		.mode = UFFDIO_WRITEPROTECT_MODE_WP };
+
+	return ioctl(k->uffd, UFFDIO_WRITEPROTECT, &p) == 0;
+}
+
 int
 client_map_install(
 	const struct mapper *k, uint64_t at, const void *buf, uint32_t n, bool is_protected)

@@ -123,6 +123,7 @@ struct map_fault {
 struct map_arena {
 	uint8_t *at;
 	uint64_t len, file_off;
+	bool is_torn; /* the program took a part of it away: nothing more goes there */
 };
 
 enum map_job_kind {
@@ -253,6 +254,10 @@ client_map_frame(const struct map *m, uint64_t page)
 /** A userfaultfd. 0, or -errno with a line; -ENOSYS: the kernel lacks something, -EPERM */
 int client_map_uffd_open(struct mapper *k, char *err);
 int client_map_register(const struct mapper *k, const void *at, uint64_t len);
+
+/** Whether a page is still of that; it is protected from stores if so. */
+bool client_map_is_registered(const struct mapper *k, uint64_t at);
+
 /** Put @p n pages from @p buf where they are absent, and wake who waits. 0, or -errno */
 int client_map_install(
 	const struct mapper *k, uint64_t at, const void *buf, uint32_t n, bool is_protected);

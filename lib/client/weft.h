@@ -226,6 +226,8 @@ int weft_fd(struct weft *w);
  *   not stored to yet, fail with EFAULT (weft_map_counters.is_user_only): WEFT_PREFETCH and
  *   WEFT_PREFETCH_WRITE bring pages in before.
  * - What was stored and not written back when the process ends is lost.
+ * - A map ends by weft_unmap(). Who takes a part of it away by munmap() may touch it no more, and
+ *   weft_advise() says -ENOENT of what is gone; stores are written back as ever.
  */
 
 /**

@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -1193,6 +1194,36 @@ WEFT_TEST(without_privilege_system_calls_need_pages_that_are_there)
 	assert_int_equal(f.memory[4 * test_page], 0);
 	assert_int_equal(f.memory[2 * test_page], 0x5a);
 	fake_end(&f);
+}
+
+WEFT_TEST(what_the_program_unmapped_by_itself_is_lost_alone)
+{
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE;
+	struct rig g = { 0 };
+	uint8_t *own, *other;
+
+	rig_begin(&g, 0, 100, 21);
+	g.p[3 * test_page] = 0x11;
+	g.p[5 * test_page] = 0x22;
+	assert_int_equal(munmap(g.p + 3 * test_page, 2 * test_page), 0);
+	own = mmap(g.p + 4 * test_page, test_page, PROT_READ | PROT_WRITE, flags, -1, 0);
+	assert_ptr_equal(own, g.p + 4 * test_page);
+	own[0] = 0x77;
+	assert_int_equal(weft_advise(own, test_page, WEFT_PREFETCH), -ENOENT);
+	assert_int_equal(weft_sync(g.p, FAKE_SIZE, 0), 0);
+	assert_int_equal(g.memory[3 * test_page], 0x11);
+	assert_int_equal(g.memory[5 * test_page], 0x22);
+	assert_int_equal(weft_unmap(g.p), 0);
+	assert_int_equal(own[0], 0x77);
+	test_catch();
+	assert_int_equal(test_signal(g.p + 5 * test_page, false), SIGSEGV);
+
+	/* Others of this attachment go elsewhere. */
+	other = rig_map(g.r, 0, FAKE_SIZE, 0);
+	assert_int_equal(other[3 * test_page], 0x11);
+	rig_end(&g);
+	assert_int_equal(own[0], 0x77);
+	munmap(own, test_page);
 }
 
 WEFT_TEST(with_privilege_system_calls_bring_pages_in)
