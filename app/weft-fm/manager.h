@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "weft_attach_rundir.h"
 #include "weft_fm.h"
 #include "weft_socket.h"
 #include "weft_topo.h"
 
 #define MANAGER_NAME WEFT_TOPO_NAME_ROOM
-#define MANAGER_SOCKET "fm.sock" /* in the run folder, for operators */
+#define MANAGER_SOCKET WEFT_ATTACH_FM WEFT_ATTACH_SUFFIX /* in the run folder, for operators */
 
 /* --- memory.c: memory that operators asked for --- */
 

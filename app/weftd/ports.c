@@ -50,7 +50,10 @@ ports_local_node(const struct daemon *d, unsigned int index)
 	return NULL;
 }
 
-/* Both daemons of a link must come to the same path by themselves. */
+/*
+ * Both daemons of a link must come to the same path by themselves. It is no NAME.sock, which would
+ * be a host's.
+ */
 static void
 ports_memif_path(const struct daemon *d, const struct weft_topo_port *tp, char *path, size_t len)
 {
@@ -60,7 +63,7 @@ ports_memif_path(const struct daemon *d, const struct weft_topo_port *tp, char *
 	if (tp->socket[0] != '\0')
 		snprintf(path, len, "%s", tp->socket);
 	else
-		snprintf(path, len, "%s/%s-%u.sock", folder, d->topo->fabric, tp->link);
+		snprintf(path, len, "%s/%s-%u.memif", folder, d->topo->fabric, tp->link);
 }
 
 static void

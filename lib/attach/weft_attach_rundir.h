@@ -10,6 +10,7 @@
 WEFT_BEGIN_DECLS
 
 #define WEFT_ATTACH_SUFFIX ".sock" /**< a host's socket is its name with this */
+#define WEFT_ATTACH_FM "fm" /**< with that, no host's: a manager's, for operators (doc/fm.md) */
 #define WEFT_ATTACH_CCI                                                                            \
 	"cci-" /**< before the name of a component: no host's, but its CCI (doc/cci.md) */
 

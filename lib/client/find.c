@@ -97,7 +97,8 @@ find_is_socket(const char *name)
 	const size_t len = strlen(name), end = strlen(WEFT_ATTACH_SUFFIX);
 
 	return len > end && strcmp(name + len - end, WEFT_ATTACH_SUFFIX) == 0 &&
-	       strncmp(name, WEFT_ATTACH_CCI, strlen(WEFT_ATTACH_CCI)) != 0;
+	       strncmp(name, WEFT_ATTACH_CCI, strlen(WEFT_ATTACH_CCI)) != 0 &&
+	       strcmp(name, WEFT_ATTACH_FM WEFT_ATTACH_SUFFIX) != 0;
 }
 
 /* The only socket of the run directory that is served. */

@@ -83,6 +83,8 @@ goes_on() {
 }
 
 start_all rxl
+# Sockets of links are beside that of the only host.
+same "the host that needs no name" "h0" "$("$app/weftctl" mem list --json >list.json && json list.json 'o["node"]')"
 # replace_memory TIMES: until the host has heard so often that g0 began anew
 replace_memory() {
 	kill -KILL "$pid_g0"

@@ -38,7 +38,7 @@ for n in s0 h0 g0; do
 done
 
 # Callers that hang up, talk nonsense, or say nothing.
-/usr/bin/python3 - "$work"/weft/fx-*.sock <<-'PY'
+/usr/bin/python3 - "$work"/weft/fx-*.memif <<-'PY'
 import os, socket, sys, time
 held = []
 for path in sys.argv[1:]:
