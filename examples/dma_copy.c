@@ -7,8 +7,6 @@
  *   cc dma_copy.c -o dma_copy $(pkg-config --cflags --libs libdpdk) -lrte_dma_weft
  *   ./dma_copy --no-huge -m 64 --no-pci --vdev=dma_weft0,node=h0,region=g0 -- \
  *       put FILE 0 get COPY 0 1000
- *
- * A program that is linked with the driver needs no -d for it.
  */
 
 #define ALLOW_EXPERIMENTAL_API /* all of dmadev is that */
@@ -142,14 +140,19 @@ find_device(void)
 	       rte_dma_start(dev) == 0;
 }
 
-/* A number, all of it; false: it is none. */
+/* A number, all of it, perhaps in K, M or G, and none beyond the region. */
 static bool
 number(const char *text, uint64_t *n)
 {
+	unsigned int unit;
 	char *end;
 
 	*n = strtoull(text, &end, 0);
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+	unit = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	if (text[0] < '0' || text[0] > '9' || *n > window_len >> unit)
+		return false;
+	*n <<= unit;
+	return end[unit != 0] == '\0';
 }
 
 /* put FILE OFFSET and get FILE OFFSET LENGTH, one after another. */
@@ -166,9 +169,9 @@ transfers(int n, char **words)
 		if (n < takes || (!is_put && strcmp(words[0], "get") != 0) ||
 			!number(words[2], &at) || (!is_put && !number(words[3], &len))) {
 			fprintf(stderr,
-				"dma_copy: expected put FILE OFFSET or get FILE OFFSET LENGTH, got "
-				"\"%s\"\n",
-				words[0]);
+				"dma_copy: expected put FILE OFFSET or get FILE OFFSET LENGTH, of "
+				"0x%llx bytes, got \"%s\"\n",
+				(unsigned long long)window_len, words[0]);
 			return false;
 		}
 		ok = is_put ? put(words[1], at) : get(words[1], at, len);

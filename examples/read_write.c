@@ -9,6 +9,7 @@
  *   ./read_write h1 g0 0              # from another host of the same fabric
  */
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,14 +26,20 @@ fail(struct weft *w, const char *what)
 	return EXIT_FAILURE;
 }
 
-/* A number, all of it; false: it is none. */
+/* A number, all of it, perhaps in K, M or G; false: it is none. */
 static bool
 number(const char *text, uint64_t *n)
 {
+	unsigned int unit;
 	char *end;
 
+	errno = 0;
 	*n = strtoull(text, &end, 0);
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0';
+	unit = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+	if (text[0] < '0' || text[0] > '9' || errno != 0 || *n > UINT64_MAX >> unit)
+		return false;
+	*n <<= unit;
+	return end[unit != 0] == '\0';
 }
 
 int

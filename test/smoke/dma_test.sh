@@ -123,7 +123,10 @@ for mode in rxl cxl; do
 	rm -r r
 
 	copy_fails "invalid destination" put mark $(((4 << 20) - 63))
-	copy_fails "invalid destination" put mark $((4 << 20))
+	copy_fails "invalid destination" put mark 4M
+	copy_fails "expected put FILE OFFSET" put mark 18446744073709551615
+	copy_fails "expected put FILE OFFSET" get out 5M 1
+	copy_fails "expected put FILE OFFSET" get out 0 18446744073709551615
 	copy_fails "invalid source" get out $(((4 << 20) - 63)) 64
 	ctl cmp g0 0 model || die "$mode: a copy beyond the region changed it"
 

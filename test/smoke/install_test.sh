@@ -117,6 +117,8 @@ try_read_write() {
 	refuses "no such host" ./read_write h9 g0 0
 	misused "usage: read_write" ./read_write h0
 	misused "usage: read_write" ./read_write h0 g0 abc
+	misused "usage: read_write" ./read_write h0 g0 99999999999999999999
+	same "read_write: a place in K" "in K" "$(./read_write h0 g0 1K "in K")"
 }
 
 try_async_queue() {
