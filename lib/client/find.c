@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -155,6 +156,19 @@ find_named(const char *socket, char *path, char *err)
 	return rc != 0 ? rc : find_join(path, dir, socket, WEFT_ATTACH_SUFFIX, err);
 }
 
+/* Why nobody takes a connection of the kind that hosts take. */
+static int
+find_refused(const char *path, int rc, char *err)
+{
+	struct stat st;
+
+	if (rc == -EPROTOTYPE || (stat(path, &st) == 0 && !S_ISSOCK(st.st_mode)))
+		return weft_errorf(err, CLIENT_TEXT, -EPROTO,
+			"%s: expected a host's socket, NODE.sock, got something else", path);
+	return weft_errorf(err, CLIENT_TEXT, -ECONNREFUSED,
+		"%s: nobody serves it: its daemon has gone, start it again", path);
+}
+
 int
 client_connect(const char *socket, char *path, char *err)
 {
@@ -179,9 +193,7 @@ client_connect(const char *socket, char *path, char *err)
 			"clients in the topology name this one",
 			path);
 	case -ECONNREFUSED:
-	case -EPROTOTYPE:
-		return weft_errorf(err, CLIENT_TEXT, -ECONNREFUSED,
-			"%s: nobody serves it: its daemon has gone, start it again", path);
+	case -EPROTOTYPE: return find_refused(path, rc, err);
 	case -EAGAIN:
 		return weft_errorf(err, CLIENT_TEXT, -ETIMEDOUT,
 			"%s: the daemon has not answered for %d s: is it stopped?", path,

@@ -83,8 +83,9 @@ struct weft_region_info {
  * @return 0; -ENOENT: no such host, or none at all; -ENOTUNIQ: several, and none was named;
  *         -ECONNREFUSED: its daemon has gone; -EACCES: the host does not take this user;
  *         -EPROTONOSUPPORT: the daemon speaks another version; -EINVAL: opts; -EAGAIN: the daemon
- *         has as many clients as it takes; -EPROTO: what answers is no daemon; -ETIMEDOUT: it does
- *         not answer; -ENOMEM, -EMFILE. weft_error(NULL) has the line, of this thread's last attach
+ *         has as many clients as it takes; -EPROTO: it is no host's socket, or what answers is no
+ *         daemon; -ETIMEDOUT: it does not answer; -ENOMEM, -EMFILE. weft_error(NULL) has the line,
+ *         of this thread's last attach
  */
 int weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft **w);
 

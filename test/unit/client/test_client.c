@@ -638,6 +638,28 @@ WEFT_TEST(a_daemon_that_was_killed_is_noticed_by_who_does_not_wait)
 
 /* --- a daemon that is none --- */
 
+WEFT_TEST(what_is_no_socket_of_a_host_is_no_daemon_that_has_gone)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	struct weft *w;
+	char path[128];
+	int fd;
+
+	assert_int_equal(weft_attach("/dev/null", NULL, &w), -EPROTO);
+	assert_int_equal(weft_attach(fake_folder, NULL, &w), -EPROTO);
+	/* A socket of another kind that somebody serves, and one that nobody does any more. */
+	assert_in_range(
+		snprintf(path, sizeof(path), "%s/stream", fake_folder), 1, sizeof(at.sun_path) - 1);
+	memcpy(at.sun_path, path, strlen(path));
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	assert_int_equal(listen(fd, 1), 0);
+	assert_int_equal(weft_attach(path, NULL, &w), -EPROTO);
+	close(fd);
+	assert_int_equal(weft_attach(path, NULL, &w), -ECONNREFUSED);
+	assert_int_equal(unlink(path), 0);
+}
+
 WEFT_TEST(wrong_answers_are_errors_and_leave_nothing)
 {
 	static const struct {
@@ -1217,7 +1239,7 @@ WEFT_TEST(a_host_is_found_by_the_rules_of_names)
 	close(test_listen(dir, ".sock"));
 	test_fails(NULL, -ENOENT, dir);
 	test_fails("dead", -ECONNREFUSED, "dead.sock");
-	test_fails("h1", -ECONNREFUSED, "h1.sock");
+	test_fails("h1", -EPROTO, "h1.sock");
 	assert_int_equal(unlink(path), 0);
 
 	fake_begin(&f, path, 16);
@@ -1225,6 +1247,9 @@ WEFT_TEST(a_host_is_found_by_the_rules_of_names)
 	test_reaches(NULL);
 	test_reaches("h1");
 	test_reaches(path);
+	close(other);
+	other = test_listen(dir, "fm.sock");
+	test_reaches(NULL);
 	close(other);
 	other = test_listen(dir, "h2.sock");
 	test_fails(NULL, -ENOTUNIQ, "WEFT_SOCKET");
