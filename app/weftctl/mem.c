@@ -246,7 +246,7 @@ mem_cmp_text(const struct ctl *c, const struct mem_cmp *d, uint64_t off, const c
 		       "%s\n",
 			c->operand[0], c->operand[2], d->same + 1, off + d->same, d->there,
 			d->in_file, c->operand[2]);
-	else if (eof != NULL && d->same == 0)
+	else if (eof == c->operand[2] && d->same == 0)
 		cli_warn("EOF on %s which is empty", eof);
 	else if (eof != NULL)
 		cli_warn("EOF on %s after byte %" PRIu64, eof, d->same);
