@@ -74,8 +74,12 @@ weft_requester_tag_move(struct weft_requester *r, struct request_tag *t, enum ta
 {
 	const int quarantined = (to == TAG_QUARANTINE) - (t->queue == TAG_QUARANTINE);
 
-	r->n_quarantine += (uint32_t)quarantined;
-	r->peer[t->dpid].quarantined = (uint16_t)(r->peer[t->dpid].quarantined + quarantined);
+	/* Seldom: most go from open to free. */
+	if (quarantined != 0) {
+		r->n_quarantine += (uint32_t)quarantined;
+		r->peer[t->dpid].quarantined =
+			(uint16_t)(r->peer[t->dpid].quarantined + quarantined);
+	}
 	tags_detach(r, t);
 	tags_append(r, t, to);
 }
