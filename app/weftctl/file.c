@@ -38,6 +38,17 @@ file_is_stdin(const char *path)
 	return false;
 }
 
+/* A FIFO that nobody writes to is not waited for here, where a signal may come before the wait. */
+static int
+file_open_in(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd >= 0)
+		fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+	return fd;
+}
+
 void
 file_open(struct file_in *f, const struct ctl *c, const char *path)
 {
@@ -48,7 +59,7 @@ file_open(struct file_in *f, const struct ctl *c, const char *path)
 	*f = (struct file_in){ .c = c, .name = path, .size = UINT64_MAX };
 	if (is_stdin)
 		f->name = "standard input";
-	f->fd = is_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	f->fd = is_stdin ? STDIN_FILENO : file_open_in(path);
 	if (f->fd < 0 || fstat(f->fd, &st) != 0)
 		cli_usage("%s %s: %s", c->verb, f->name, strerror(errno));
 	if (S_ISDIR(st.st_mode))

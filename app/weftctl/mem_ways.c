@@ -109,6 +109,7 @@ ways_pingpong(struct ways *y, const char *what, enum pingpong_way way)
 	r->ns = (double)weft_latency_quantile(&l, 5000);
 	if (rc != 0)
 		r->why = strerror(-rc);
+	ctl_judge_stop(y->c, &y->r, 0);
 }
 
 static uint64_t
@@ -201,16 +202,16 @@ ways_fault(struct ways *y, volatile uint8_t *map, uint64_t size)
 			(void)map[at];
 			now = reach_now_ns();
 			weft_latency_add(&l, now - begun);
+			ctl_judge_stop(y->c, &y->r, at);
 		}
 		weft_advise((void *)(uintptr_t)map, size, WEFT_DROP);
-		ctl_judge_stop(y->c, &y->r, 0);
 	}
 	r->ns = (double)weft_latency_quantile(&l, 5000);
 }
 
 /* Copy by blocks; @return bytes a second. */
 static double
-ways_copy(const uint8_t *from, uint64_t size)
+ways_copy(const struct ways *y, const uint8_t *from, uint64_t size)
 {
 	static uint8_t to[BLOCK];
 	const uint64_t begun = reach_now_ns();
@@ -218,6 +219,7 @@ ways_copy(const uint8_t *from, uint64_t size)
 	for (uint64_t at = 0; at + BLOCK <= size; at += BLOCK) {
 		memcpy(to, from + at, BLOCK);
 		__asm__ volatile("" ::"r"(to) : "memory");
+		ctl_judge_stop(y->c, &y->r, at);
 	}
 	return (double)size * 1e9 / (double)(reach_now_ns() - begun);
 }
@@ -231,13 +233,13 @@ ways_sequential(struct ways *y, const uint8_t *map, uint64_t size)
 	if (memory == NULL)
 		ctl_fail(y->c, "%s: out of memory", y->c->verb);
 	memset(memory, 1, size);
-	plain->rate = ways_copy(memory, size);
+	plain->rate = ways_copy(y, memory, size);
 	free(memory);
 	r = ways_add(y, "map: reading on", plain->what);
 	weft_advise((void *)(uintptr_t)map, size, WEFT_DROP);
 	weft_advise((void *)(uintptr_t)map, size, WEFT_SEQUENTIAL);
 	ways_limit(y, LIMIT_SEQUENTIAL);
-	r->rate = ways_copy(map, size);
+	r->rate = ways_copy(y, map, size);
 }
 
 static void

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "loopback.h"
 #include "reach.h"
 
@@ -110,7 +111,8 @@ pingpong_ask(const struct pingpong_ends *e, double seconds, struct weft_latency 
 	uint64_t now = reach_now_ns(), n = 0;
 
 	/* On a busy machine the time may be over before the warm-up is. */
-	while ((now < end || n <= WARM_UP) && pingpong_put(e, 0) && pingpong_get(e, 0)) {
+	while ((now < end || n <= WARM_UP) && !cli_is_stopped() && pingpong_put(e, 0) &&
+		pingpong_get(e, 0)) {
 		const uint64_t then = reach_now_ns();
 
 		if (n++ >= WARM_UP)

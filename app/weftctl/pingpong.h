@@ -16,7 +16,7 @@ enum pingpong_way {
 };
 
 /**
- * Play with a child for so long.
+ * Play with a child for so long, or until a signal comes.
  *
  * @param l  receives how long each round trip took
  * @return 0; -ENODEV: there are no two CPUs; or -errno of what could not be made

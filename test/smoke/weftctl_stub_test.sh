@@ -255,6 +255,29 @@ exec 3>&-
 same "status after a signal" 1 $got
 grep -q 'stopped by a signal' err || die "after a signal: $(cat err)"
 
+# While nobody opens the other end
+"$ctl" mem load g0 slow 2>err &
+pid=$!
+pids+=("$pid")
+sleep 0.5
+kill -TERM "$pid"
+got=0
+wait "$pid" || got=$?
+same "status after a signal, of a FIFO without a writer" 1 $got
+grep -q 'slow: stopped by a signal' err || die "after a signal, of a FIFO without a writer: $(cat err)"
+# Each way would take 5 s.
+"$ctl" mem bench r0 --ways --seconds 60 2>err &
+pid=$!
+pids+=("$pid")
+sleep 0.5
+kill -TERM "$pid"
+begun=$SECONDS
+got=0
+wait "$pid" || got=$?
+same "status after a signal, of the ways" 1 $got
+[ $((SECONDS - begun)) -lt 4 ] || die "a signal ends the ways after $((SECONDS - begun)) s"
+grep -q 'mem bench r0 .*: stopped by a signal' err || die "after a signal, of the ways: $(cat err)"
+
 # Progress: on a terminal, and gone at the end
 truncate -s 80M mem
 py 'import os, pty, subprocess
