@@ -334,8 +334,7 @@ main_judge_command(const struct ctl_verb *v, const struct ctl *c, uint64_t given
 	for (unsigned int i = 0; i < ctl_program.n_options; i++)
 		if ((given & WEFT_BIT64(i)) != 0 && options[i].tags != 0 &&
 			(options[i].tags & v->tags) == 0)
-			cli_usage("--%s: expected an option of %s, got one of others; --help says "
-				  "of which",
+			cli_usage("--%s: %s takes no such option: --help says which it does",
 				options[i].name, c->verb);
 	for (unsigned int i = 0; c->opt.bench.is_ways && i < ctl_program.n_options; i++)
 		if ((given & WEFT_BIT64(i)) != 0 && (options[i].tags & CTL_NOT_WAYS) != 0)

@@ -225,7 +225,7 @@ ctl fm undrain "$other" --plan | grep -q "Set DRT" || die "weftctl fm undrain --
 ctl fm undrain "$other" >/dev/null || die "weftctl fm undrain"
 ctl fm drain "$other" | grep -q "^$other .*yes" || die "weftctl fm drain"
 misused 'expected fabric, switch' "$app/weftctl" fm show nonesuch
-misused '--plan: expected an option of fm' "$app/weftctl" fm history --plan
+misused '--plan: fm history takes no such option' "$app/weftctl" fm history --plan
 refuses 'the name of a node' "$app/weftctl" fm drain nonesuch
 refuses 'the names of two nodes of the fabric, got "nonesuch"' "$app/weftctl" fm path h0 nonesuch
 misused 'expected names in UTF-8' "$app/weftctl" fm drain $'s\xff'

@@ -11,7 +11,7 @@ ctl() { timeout 60 "$app/weftctl" "$@"; }
 refuses 'start weftd' "$app/weftctl" show nodes
 misused 'expected one of fabric, nodes,' "$app/weftctl" show nonesuch
 misused 'expected WHAT, got 0' "$app/weftctl" show
-misused '--watch: expected an option of events' "$app/weftctl" events --watch 1
+misused '--watch: events takes no such option' "$app/weftctl" events --watch 1
 misused 'seconds of 0.1 to 3600' "$app/weftctl" show nodes --watch 0
 
 misused 'fm mem create: expected --size and --gfd and --hosts beside it' "$app/weftctl" fm mem create
@@ -110,7 +110,7 @@ fi
 misused 'nonesuch.yaml: cannot open: No such file' "$app/weftctl" doctor --topology nonesuch.yaml
 misused 'lab9' "$app/weftctl" doctor --root m --topology doctor.yaml --node lab9
 misused '--node: expected --topology' "$app/weftctl" doctor --node h0
-misused '--root: expected an option of show' "$app/weftctl" show nodes --root m
+misused '--root: show takes no such option' "$app/weftctl" show nodes --root m
 # This machine, whatever it is like.
 ctl doctor >out || true
 grep -qE ': [0-9]+ in the way \([0-9]+ stop a node, [0-9]+ slow it\), [0-9]+ good, [0-9]+ unknown$' out || die "doctor: $(cat out)"
@@ -282,7 +282,7 @@ same 'and the other daemon' 'g0: drained' "$(ctl drain g0 --wait 0)"
 misused 'such as s0; got "nonesuch"' "$app/weftctl" drain nonesuch
 misused 'expected --wait or --undo' "$app/weftctl" drain h0 --undo --wait 1
 misused 'seconds of 0 to 86400' "$app/weftctl" drain h0 --wait x
-misused '--undo: expected an option of show' "$app/weftctl" show nodes --undo
+misused '--undo: show takes no such option' "$app/weftctl" show nodes --undo
 for n in g0 s0 h1 h0; do same "$n goes on" "$n: runs" "$(ctl drain $n --undo)"; done
 wait $waiter || die "a program that waited for a host: $(cat waited.err)"
 grows() { [ "$(reads)" -gt "$before" ]; }
@@ -384,7 +384,7 @@ refuses 'offset: expected an offset, or a share' "$app/weftctl" inject poison g0
 refuses 'seed: expected it with share' "$app/weftctl" inject poison g0 0 --seed 1
 refuses 'seed: expected a number of 0 to 2^64 - 1' "$app/weftctl" inject wire s0.0 --loss 1 --seed -1
 misused 'a number of inject list' "$app/weftctl" inject stop x
-misused '--share: expected an option of inject wire, got one of others' "$app/weftctl" inject wire s0.0 --share 1
+misused '--share: inject wire takes no such option' "$app/weftctl" inject wire s0.0 --share 1
 same 'what was refused' 0 "$(injected 'len(o)')"
 same 'nothing was lost by that' 0 "$(ask_state 'sum(n["traffic"][k] for n in o["nodes"] if n["name"] == "h0" for k in ("failed", "lost", "mismatches"))')"
 same 'what was counted' True "$(ask_state '(lambda i: i["begun"] == i["ended"] == 2 and i["frames"] > 20 and i["flits"] > 10)(o["injections"])')"

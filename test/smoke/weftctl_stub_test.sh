@@ -373,10 +373,10 @@ misused 'mem fill: expected REGION OFFSET SIZE BYTE, got 3' "$ctl" mem fill g0 0
 misused 'mem cmp: expected REGION OFFSET FILE, got 4' "$ctl" mem cmp g0 0 data data
 misused 'expected --node or --socket, got both' "$ctl" --node h0 --socket h0.sock mem list
 misused '--node: expected a name, got "./h0.sock"' "$ctl" --node ./h0.sock mem list
-misused '--hex: expected an option of mem read' "$ctl" mem read g0 0 1 --hex 00
-misused '--out: expected an option of mem dump' "$ctl" mem dump g0 x --out y
-misused '--json: expected an option of mem fill' "$ctl" mem fill g0 0 1 0 --json
-misused '--depth: expected an option of mem list' "$ctl" mem list --depth 2
+misused '--hex: mem read takes no such option' "$ctl" mem read g0 0 1 --hex 00
+misused '--out: mem dump takes no such option' "$ctl" mem dump g0 x --out y
+misused '--json: mem fill takes no such option' "$ctl" mem fill g0 0 1 0 --json
+misused '--depth: mem list takes no such option' "$ctl" mem list --depth 2
 misused 'expected --file or --hex, got both' "$ctl" mem write g0 0 --hex 00 --file data
 misused 'expected --json or --out, got both' "$ctl" mem read g0 0 1 --json --out x
 WEFT_STUB=$work/big misused 'expected 16M or less' "$ctl" mem read --json g0 0 17M
