@@ -1216,6 +1216,11 @@ test_end_user(bool was_root)
 	unsetenv("XDG_RUNTIME_DIR");
 }
 
+WEFT_TEST(what_is_said_of_a_name_is_one_line)
+{
+	test_fails("/nonesuch/h1\nx\x7f", -ENOENT, "/nonesuch/h1?x?: ");
+}
+
 WEFT_TEST(a_host_is_found_by_the_rules_of_names)
 {
 	const bool was_root = test_begin_user();
