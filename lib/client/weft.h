@@ -26,6 +26,11 @@
  *   -ESTALE     the memory is another than the one that was opened: its content was lost
  *   -ESHUTDOWN  the daemon left, or detached this client: nothing goes any more, attach again
  *
+ * Operations have no time limit of their own. A device that is not to be reached is found out in 10
+ * to 25 s, and while the daemon is stopped (SIGSTOP) they wait for it; but weft_open(),
+ * weft_close(), weft_regions() and weft_info() ask it by its socket: 5 s without an answer end the
+ * attachment (-ESHUTDOWN).
+ *
  * A struct weft belongs to one thread at a time, with its regions; threads attach once each. Its
  * maps (weft_map()) are any thread's. After fork() the child must not use its parent's, and has no
  * maps.
@@ -190,7 +195,8 @@ struct weft_done {
  * @return how many were taken, from the first on: fewer where no room is left until weft_wait() has
  *         returned some, or where the next can't be: its error is returned if it is the first
  *         (-EINVAL, -EACCES, -ESHUTDOWN, -EOPNOTSUPP: a MOVE, and the host is no agent). One larger
- *         than opts.buffer, but for 64 bytes of each entry, is -EMSGSIZE
+ *         than the buffers is -EMSGSIZE: opts.buffer, rounded up to pages of 4096 bytes, less 64
+ *         bytes of each entry, rounded down to pages
  */
 int weft_submit(struct weft *w, const struct weft_op *ops, int n);
 
@@ -223,6 +229,8 @@ int weft_fd(struct weft *w);
  *   why.
  * - What cannot be written back stays in the map, is tried again, and is what weft_sync() fails of.
  *   Where nothing else is left in the cache, a page that is absent is SIGBUS.
+ * - weft_sync(), weft_unmap() and weft_detach() try to write each page once, 32 at a time. Where
+ *   the device is not to be reached, each time takes as long as an operation: 256 pages, 120 s.
  * - Without privilege, system calls on a page that is absent, and those that store in one that was
  *   not stored to yet, fail with EFAULT (weft_map_counters.is_user_only): WEFT_PREFETCH and
  *   WEFT_PREFETCH_WRITE bring pages in before.
