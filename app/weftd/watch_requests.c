@@ -82,7 +82,8 @@ watch_requests_at(const struct watch_place *p, struct request_watch *w, uint64_t
 {
 	if (w->is_told && p->answered != w->answered)
 		watch_tell_answered(p, now_ns - w->since_ns);
-	if (p->open == 0 || p->answered != w->answered || watch_is_elsewhere(p)) {
+	/* Who was told waits for the end of it, whatever else is silent meanwhile. */
+	if (p->open == 0 || p->answered != w->answered || (!w->is_told && watch_is_elsewhere(p))) {
 		*w = (struct request_watch){ .answered = p->answered, .since_ns = now_ns };
 	} else if (!w->is_told && now_ns - w->since_ns >= WATCH_ANSWERS_NS) {
 		w->is_told = true;

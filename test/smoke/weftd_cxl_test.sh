@@ -178,6 +178,10 @@ for h in h0 h1; do pid=pid_$h && wait_for 20 says "${!pid}" g0; done
 reads=$(reads_done h0 "$pid_h0")
 wait_for 5 has_read h0 "$pid_h0" "$reads"
 ! says "$pid_h0" g1 || die "h0 says that g1 does not answer, which does"
+# Who heard of it hears of its end, also where his own link, h0's to s0, is silent for a moment meanwhile.
+kill -STOP "$pid_s0"
+wait_for 20 has_said "$pid_h0" session_stalled
+kill -CONT "$pid_s0"
 kill -CONT "$pid_g0"
 for h in h0 h1; do pid=pid_$h && wait_for 20 has_said "${!pid}" requests_answered; done
 kill -TERM "$pid_h0" "$pid_h1"
