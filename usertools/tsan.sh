@@ -48,9 +48,11 @@ run() { # run MODE IDE RX-LAYOUT [options]
 	workloads:
 	  - {on: h0, kind: mem, requests: 20000, outstanding: 64, write_percent: 50, lines: 1024, seed: 1}
 	Y
-	TSAN_OPTIONS="suppressions=$PWD/test/tsan/suppressions exitcode=66 history_size=4" build-tsan/app/weftd \
+	# EAL takes no file from below a folder that everybody may write to, but names.
+	LD_LIBRARY_PATH=$PWD/build-tsan TSAN_OPTIONS="suppressions=$PWD/test/tsan/suppressions exitcode=66 history_size=4" \
+		build-tsan/app/weftd \
 		--topology "$work/f.yaml" --until-done --rx-layout "$3" \
-		--tx-layout 'pack,ide_seal,link_tx|crc_protect,fec_encode,enframe' "${@:4}" -- -d "$PWD/build-tsan/pool.so"
+		--tx-layout 'pack,ide_seal,link_tx|crc_protect,fec_encode,enframe' "${@:4}" -- -d pool.so
 }
 
 keys="key_file: $work/psk, rekey_flits: 500"
