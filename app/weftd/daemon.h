@@ -160,6 +160,7 @@ struct daemon {
 	struct weft_load *load; /* likewise */
 	struct weft_topo *now; /* routes, segments and rights in force; daemon_now() */
 	struct conn_walk walk; /* control thread: connections that it looks at in this turn */
+	uint16_t watched; /* control thread: node whose requests it looks at next */
 	uint64_t updates; /* changes of them, and files that were refused */
 	uint64_t updates_changed; /* of those that were taken: something differs by them */
 	uint64_t updates_refused;

@@ -18,6 +18,7 @@
 #include "inject.h"
 
 #define WATCH_ANSWERS_NS UINT64_C(1500000000) /* a shorter wait is not said */
+#define WATCH_ROWS 512 /* in a round: they are taken from the caches of lcores */
 
 static const char *const watch_protocols[REQUEST_WATCHES] = { "CXL.mem", "UIO" };
 
@@ -122,30 +123,38 @@ watch_requester(struct node *n, const char *protocol, const struct weft_requeste
 	}
 }
 
+/* @return rows that were looked at */
+static unsigned int
+watch_node(struct node *n, uint64_t now_ns)
+{
+	const unsigned int n_nodes = n->daemon->topo->n_nodes;
+	struct weft_node_requests mem, uio;
+	const bool has_mem =
+		n->conn != NULL && weft_node_mem(n->node, &mem) && mem.requester != NULL;
+	const bool has_uio =
+		n->conn != NULL && weft_node_uio(n->node, &uio) && uio.requester != NULL;
+
+	if (n->told.requests == NULL && (has_mem || has_uio))
+		n->told.requests =
+			calloc(REQUEST_WATCHES * (size_t)n_nodes, sizeof(*n->told.requests));
+	if (n->told.requests == NULL)
+		return 0;
+	if (has_mem)
+		watch_requester(n, watch_protocols[0], mem.requester, n->told.requests, now_ns);
+	if (has_uio)
+		watch_requester(
+			n, watch_protocols[1], uio.requester, n->told.requests + n_nodes, now_ns);
+	return ((unsigned int)has_mem + has_uio) * n_nodes;
+}
+
 void
 requests_watch(struct daemon *d)
 {
 	const uint64_t now_ns = node_now_ns();
-	const unsigned int n_nodes = d->topo->n_nodes;
+	unsigned int rows = 0;
 
-	for (uint16_t i = 0; i < d->n_nodes; i++) {
-		struct node *n = &d->node[i];
-		struct weft_node_requests mem, uio;
-		const bool has_mem =
-			n->conn != NULL && weft_node_mem(n->node, &mem) && mem.requester != NULL;
-		const bool has_uio =
-			n->conn != NULL && weft_node_uio(n->node, &uio) && uio.requester != NULL;
-
-		if (n->told.requests == NULL && (has_mem || has_uio))
-			n->told.requests = calloc(
-				REQUEST_WATCHES * (size_t)n_nodes, sizeof(*n->told.requests));
-		if (n->told.requests == NULL)
-			continue;
-		if (has_mem)
-			watch_requester(
-				n, watch_protocols[0], mem.requester, n->told.requests, now_ns);
-		if (has_uio)
-			watch_requester(n, watch_protocols[1], uio.requester,
-				n->told.requests + n_nodes, now_ns);
+	for (uint16_t i = 0; i < d->n_nodes && rows < WATCH_ROWS; i++) {
+		rows += watch_node(&d->node[d->watched], now_ns);
+		d->watched = d->watched + 1 == d->n_nodes ? 0 : (uint16_t)(d->watched + 1);
 	}
 }
