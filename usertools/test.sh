@@ -14,7 +14,7 @@ parts() {
 		quick    * gcc build, unit tests, the programs' quick tests (part of gcc)
 		gcc        gcc build, every test; where asan is tested too half of the scripts
 		model      the Python model against itself and against the programs of the gcc build
-		scalar     gcc build, tests that start DPDK and programs that code flits, with scalar kernels
+		scalar     gcc build, pipelines and programs that code flits, with scalar kernels
 		asan       clang build with AddressSanitizer and UBSan, every test of C code; of scripts the other half
 		fuzz       the same build, fuzzers of the parsers, 5 s each
 	P
@@ -375,7 +375,8 @@ part_model() {
 
 # run_model: published vectors, its own runner, its rules; then the programs against it.
 run_model() {
-	local script
+	local script size=(--cases 40000 --lookups 300000)
+	[ -z "${WEFT_TEST_ALL:-}" ] || size=()
 	for script in test_vectors test_world_vectors test_ide test_runner test_retry test_check_wire test_signature \
 		test_session_keys test_fabric test_cci test_gfd_capacity test_cci_access; do
 		if model $script >"$work/$script.log" 2>&1; then
@@ -395,7 +396,7 @@ run_model() {
 	echo "-- block signatures"
 	counted model run_signature --sig "$main/app/weft-sig"
 	echo "-- tables of switches and GFDs, packets of ATS, CXL.io and UIO"
-	fabric "$main"
+	fabric "$main" "${size[@]}"
 	echo "-- CCI"
 	cci "$main"
 }
@@ -404,8 +405,8 @@ run_model() {
 # WEFT_CPU says; these are about all that runs upon the one chosen.
 part_scalar() {
 	need gcc || return
-	say "tests that start DPDK, programs that code flits: scalar kernels (WEFT_CPU=scalar)"
-	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite eal --suite scalar
+	say "pipelines, programs that code flits: scalar kernels (WEFT_CPU=scalar)"
+	suite "$main" scalar WEFT_CPU=scalar "${again[@]}" --suite scalar
 }
 
 # The kernels of a fuzzer are those of the build, which UBSan does not stop by itself.
@@ -434,7 +435,7 @@ part_asan() {
 model_asan() {
 	ASAN_OPTIONS=detect_leaks=0 replay "$asan"
 	counted model run_retry --script "$asan/test/unit/llr_script"
-	fabric "$asan" --cases 20000
+	fabric "$asan" --cases 20000 --lookups 100000
 	cci "$asan" --cases 5000
 }
 
