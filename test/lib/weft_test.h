@@ -90,6 +90,13 @@ weft_test_cases(unsigned int n)
 	return weft_test_is_again() ? (n + 19) / 20 : n;
 }
 
+/** Step of a search: each case in the first build of a run of tests, one of @p n in those after. */
+static inline unsigned int
+weft_test_step(unsigned int n)
+{
+	return weft_test_is_again() ? n : 1;
+}
+
 /** Bytes of a hex string; returns how many were written. */
 static inline size_t
 weft_test_unhex(const char *hex, uint8_t *out, size_t room)
