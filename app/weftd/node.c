@@ -334,6 +334,7 @@ node_init_rx(struct node *n, char *err, size_t err_len)
 
 	n->env.take_control = true;
 	n->env.deliver.message = n->node->kind->message;
+	n->env.deliver.ahead = n->node->kind->ahead;
 	n->env.lost = node_lost;
 	n->env.lost_arg = n;
 	/*

@@ -11,6 +11,7 @@
 #include <errno.h>
 
 #include "weft_gfam_access.h"
+#include "weft_guess.h"
 
 #define LINE WEFT_MSG_DATA_LEN
 #define HPA_END (UINT64_C(1) << 52)
@@ -45,6 +46,7 @@ weft_gfd_init(struct weft_gfd *g, uint16_t pid, uint64_t hpa_base, void *mem, ui
 	g->poison = poison;
 	g->hpa_base = hpa_base;
 	g->len_bytes = len_bytes;
+	g->skew = 0 - hpa_base;
 	g->pid = pid;
 	memset(poison, 0, weft_gfd_poison_size(len_bytes));
 	return 0;
@@ -241,6 +243,7 @@ gfd_serve_read(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg *
 		return;
 	}
 	reply->op = WEFT_S2M_DRS_MEMDATA;
+	g->skew = p.dpa - (msg->addr & ~(uint64_t)(LINE - 1));
 	poisoned = gfd_get_line(g->poison, p.dpa);
 	g->turns_bad = gfd_turns_bad(g, p.dpa, poisoned);
 	g->count[WEFT_GFD_N_LATE_POISON] += g->turns_bad;
@@ -269,6 +272,7 @@ gfd_serve_write(struct weft_gfd *g, const struct weft_msg *msg, uint64_t enables
 		g->count[gfd_refused_write(&p)]++;
 		return;
 	}
+	g->skew = dpa - (msg->addr & ~(uint64_t)(LINE - 1));
 	if (enables == UINT64_MAX) {
 		memcpy(g->mem + dpa, msg->data, LINE);
 		gfd_set_poison(g, dpa, msg->poison != 0);
@@ -345,4 +349,20 @@ weft_gfd_request(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg
 	}
 	return msg->kind == WEFT_MSG_M2S_REQ ? gfd_serve_req(g, msg, reply)
 	                                     : gfd_serve_rwd(g, msg, reply);
+}
+
+void
+weft_gfd_look_ahead(const struct weft_gfd *g, const uint8_t *flit)
+{
+	uint64_t addr[WEFT_GUESS_REQUESTS];
+	const unsigned int n = weft_guess_requests(flit, addr);
+
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t dpa = addr[i] + g->skew;
+
+		if (dpa >= g->len_bytes)
+			continue;
+		__builtin_prefetch(g->mem + dpa, 1);
+		__builtin_prefetch(&g->poison[dpa / LINE / 64]);
+	}
 }

@@ -76,6 +76,16 @@ gfd_message(void *arg, const struct weft_msg *m)
 	return true;
 }
 
+static void
+gfd_ahead(void *arg, const uint8_t *flits, unsigned int n)
+{
+	const struct weft_node_link *p = arg;
+	const struct gfd_state *g = p->node->state;
+
+	for (unsigned int i = 0; i < n; i++)
+		weft_gfd_look_ahead(&g->gfd, flits + i * (size_t)WEFT_FLIT_LEN);
+}
+
 /* Requests that had to wait. */
 static void
 gfd_link(struct weft_node_link *p, bool ended, bool began)
@@ -276,6 +286,7 @@ const struct weft_node_kind node_gfd = {
 	.init = gfd_init,
 	.fini = gfd_fini,
 	.message = gfd_message,
+	.ahead = gfd_ahead,
 	.packet = node_packet,
 	.link = gfd_link,
 	.poll = gfd_poll,

@@ -186,6 +186,8 @@ struct weft_node_kind {
 	void (*fini)(struct weft_node *n);
 	/** A message came by the link @p arg. */
 	weft_link_msg_fn message;
+	/** Flits are about to come by the link @p arg; changes nothing but what caches hold. */
+	void (*ahead)(void *arg, const uint8_t *flits, unsigned int n);
 	/** A CXL.io packet came by the link @p arg. */
 	weft_link_io_fn packet;
 	/** Flits of a frame were lost on the way to the node @p arg, whose frames pass. */

@@ -126,11 +126,14 @@ struct weft_env_ends {
 
 /*
  * Live connections: `message` takes every message, with what conn->user is; before a frame's first,
- * `arriving` (or NULL) is called. Traces: `packet` takes every CXL.io packet.
+ * `arriving` (or NULL) is called; `ahead` (or NULL) sees its flits some time before, while the
+ * frame in front is executed, and may fetch what they are about. Traces: `packet` takes every
+ * CXL.io packet.
  */
 struct weft_env_deliver {
 	weft_link_msg_fn message;
 	void (*arriving)(void *user);
+	void (*ahead)(void *user, const uint8_t *flits, unsigned int n);
 	weft_io_fn packet;
 };
 

@@ -219,6 +219,26 @@ take(void *arg, const struct weft_msg *m)
 	return true;
 }
 
+/* Each frame is looked at before its messages come. */
+static unsigned int n_ahead, n_arrived;
+
+static void
+look_ahead(void *user, const uint8_t *flits, unsigned int n)
+{
+	assert_ptr_equal(user, rig.rx_conn->user);
+	assert_non_null(flits);
+	assert_in_range(n, 1, WEFT_WIRE_FLITS_MAX);
+	n_ahead++;
+}
+
+static void
+arriving(void *user)
+{
+	(void)user;
+	n_arrived++;
+	assert_true(n_ahead >= n_arrived);
+}
+
 static void
 send_some(unsigned int n)
 {
@@ -290,6 +310,9 @@ live_start(enum weft_ide_mode ide)
 	rig.rx_env.now_ns = &now_ns;
 	rig.rx_env.ends.pool = rig.pool;
 	rig.rx_env.deliver.message = take;
+	rig.rx_env.deliver.ahead = look_ahead;
+	rig.rx_env.deliver.arriving = arriving;
+	n_ahead = n_arrived = 0;
 	rig.tx_env.now_ns = &now_ns;
 	rig.tx_env.random = random_bits;
 	rig.rx = rig_pipe("rx", WEFT_LAYOUT_RX_LIVE, &rig.rx_env);
@@ -301,6 +324,7 @@ live_start(enum weft_ide_mode ide)
 static void
 live_stop(void)
 {
+	assert_in_range(n_arrived, 1, n_ahead);
 	side_stop(&sender);
 	side_stop(&receiver);
 	rig_stop();
@@ -490,6 +514,27 @@ WEFT_TEST(a_burst_may_have_two_sessions)
 		assert_int_equal(weft_link_count(receiver.end, WEFT_LINK_N_IDE_FAILURES), 0);
 		live_stop();
 	}
+}
+
+WEFT_TEST(each_frame_of_a_burst_is_looked_at_before_it_arrives)
+{
+	struct rte_mbuf *m[3] = { NULL };
+
+	live_start(WEFT_IDE_OFF);
+	n_ahead = n_arrived = 0;
+	for (unsigned int i = 0; i < WEFT_ARRAY_SIZE(m); i++) {
+		bool any = true;
+
+		send_some(2);
+		while (m[i] == NULL && any)
+			m[i] = next_frame(&any);
+		assert_non_null(m[i]);
+	}
+	assert_int_equal(weft_pipe_push(rig.rx, m, WEFT_ARRAY_SIZE(m)), WEFT_ARRAY_SIZE(m));
+	assert_int_equal(n_ahead, WEFT_ARRAY_SIZE(m));
+	assert_int_equal(n_arrived, WEFT_ARRAY_SIZE(m));
+	settle();
+	live_stop();
 }
 
 int

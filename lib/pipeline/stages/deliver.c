@@ -60,14 +60,28 @@ deliver_passive(const struct weft_env *env, struct rte_mbuf *m, struct weft_stag
 }
 
 static void
+deliver_look_ahead(const struct weft_env *env, const struct weft_burst *b, uint16_t i)
+{
+	const struct weft_frame *f = i < b->n ? weft_frame(b->pkt[i]) : NULL;
+
+	if (f != NULL && f->conn != NULL && f->conn->end != NULL)
+		env->deliver.ahead(f->conn->user, weft_frame_flits(b->pkt[i]), f->hdr.n_flits);
+}
+
+static void
 deliver_run(const struct weft_env *env, struct weft_burst *b, struct weft_stage_stats *st)
 {
+	const bool looks = env->deliver.ahead != NULL;
 	uint16_t out = 0;
 
+	if (looks)
+		deliver_look_ahead(env, b, 0);
 	for (uint16_t i = 0; i < b->n; i++) {
 		struct rte_mbuf *m = b->pkt[i];
 		const struct weft_conn_dir *c = weft_frame(m)->conn;
 
+		if (looks)
+			deliver_look_ahead(env, b, (uint16_t)(i + 1));
 		if (c != NULL && c->end != NULL) {
 			deliver_active(env, m, st);
 			weft_burst_drop(b, m);
