@@ -71,12 +71,18 @@ struct weft_capture {
 };
 
 static uint64_t
-capture_now_ns(void)
+capture_clock_ns(clockid_t clock)
 {
 	struct timespec ts;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
+	clock_gettime(clock, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static uint64_t
+capture_now_ns(void)
+{
+	return capture_clock_ns(CLOCK_REALTIME);
 }
 
 /* Take up to @n empty slots; in lossless mode wait for all of them. */
@@ -171,36 +177,55 @@ weft_port_capture_tx(struct weft_port *port, struct rte_mbuf **mbufs, uint16_t n
 	return sent;
 }
 
+/* Until a pipe takes a piece at once; a signal ends this no sooner and no later. 0, or an errno. */
+static int
+capture_wait(const struct weft_capture *c)
+{
+	uint64_t now_ns = capture_clock_ns(CLOCK_MONOTONIC);
+	const uint64_t end_ns = now_ns + (uint64_t)c->stall_ms * 1000000u;
+	struct pollfd p = { .fd = c->fd, .events = POLLOUT };
+
+	while (now_ns < end_ns) {
+		const int n = poll(&p, 1, (int)((end_ns - now_ns + 999999) / 1000000));
+
+		if (n > 0)
+			return 0;
+		if (n < 0 && errno != EINTR)
+			return errno;
+		now_ns = capture_clock_ns(CLOCK_MONOTONIC);
+	}
+	return ETIMEDOUT;
+}
+
 /* Under the stream: bytes to the file. A pipe is asked first whether it takes a piece at once. */
 static ssize_t
 capture_write(void *arg, const char *bytes, size_t len)
 {
 	struct weft_capture *c = arg;
-	size_t done = 0;
-
 	/*
 	 * What the stream still holds after a failure is not tried again: a pipe would wait again.
 	 */
-	errno = atomic_load(&c->error);
-	while (errno == 0 && done < len) {
+	int error = atomic_load(&c->error);
+	size_t done = 0;
+
+	while (error == 0 && done < len) {
 		size_t piece = len - done;
-		struct pollfd p = { .fd = c->fd, .events = POLLOUT };
 		ssize_t n;
 
 		if (c->is_pipe) {
 			piece = piece < PIPE_BUF ? piece : PIPE_BUF;
-			if (poll(&p, 1, (int)c->stall_ms) == 0) {
-				errno = ETIMEDOUT;
-				return 0;
-			}
+			error = capture_wait(c);
+			if (error != 0)
+				break;
 		}
 		n = write(c->fd, bytes + done, piece);
 		if (n > 0)
 			done += (size_t)n;
-		else if (errno == EINTR)
-			errno = 0;
+		else if (errno != EINTR)
+			error = errno;
 	}
-	return done == len ? (ssize_t)len : 0; /* errno says why; the stream takes 0 for an error */
+	errno = error;
+	return error == 0 ? (ssize_t)len : 0; /* the stream takes 0 for an error */
 }
 
 static int

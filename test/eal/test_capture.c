@@ -7,11 +7,14 @@
  */
 
 #include "eal_test.h"
+#include "weft_fail.h"
 
 #include <fcntl.h>
 #include <pcap/pcap.h>
+#include <poll.h>
 #include <rte_lcore.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -25,6 +28,26 @@
 static struct rte_mempool *pool;
 static struct weft_port *ports[2];
 static char path[] = "/tmp/weft-capture-XXXXXX";
+
+/* A signal ends the poll() that a test wants, or each that waits for longer than 10 ms. */
+static atomic_bool is_interrupted;
+int __real_poll(struct pollfd *fds, nfds_t n, int ms);
+int __wrap_poll(struct pollfd *fds, nfds_t n, int ms);
+
+int
+__wrap_poll(struct pollfd *fds, nfds_t n, int ms)
+{
+	const bool is_cut = atomic_load(&is_interrupted);
+	int rc;
+
+	if (weft_fail_now("poll"))
+		return -1;
+	rc = __real_poll(fds, n, is_cut && ms > 10 ? 10 : ms);
+	if (rc != 0 || !is_cut)
+		return rc;
+	errno = EINTR;
+	return -1;
+}
 
 static uint16_t
 len_of(uint32_t number)
@@ -370,17 +393,27 @@ WEFT_TEST(limit_ends_the_file_whole)
 	pcap_close(p);
 }
 
-/* A FIFO whose reader takes nothing ends the capture, not the node. */
-WEFT_TEST(reader_that_does_not_read_is_left)
-{
-	struct weft_capture_cfg cfg = { .lossless = true, .ring_frames = 64, .stall_ms = 200 };
-	struct weft_capture_stats s;
-	char fifo[64], err[256];
-	int reader;
+static char fifo[64];
 
+static void
+make_fifo(void)
+{
 	snprintf(fifo, sizeof(fifo), "%s.fifo", path);
 	assert_int_equal(mkfifo(fifo, 0600), 0);
-	cfg.path = fifo;
+}
+
+/* A FIFO whose reader takes nothing ends the capture, not the node. */
+static void
+leave_reader(void)
+{
+	const struct weft_capture_cfg cfg = {
+		.path = fifo, .lossless = true, .ring_frames = 64, .stall_ms = 200
+	};
+	struct weft_capture_stats s;
+	char err[256];
+	int reader;
+
+	make_fifo();
 	assert_int_equal(weft_capture_open(ports[0], &cfg, err, sizeof(err)), -ENXIO);
 	assert_non_null(strstr(err, "start the reader first"));
 	reader = open(fifo, O_RDONLY | O_NONBLOCK);
@@ -392,6 +425,68 @@ WEFT_TEST(reader_that_does_not_read_is_left)
 	assert_int_equal(s.frames, 500);
 	close(reader);
 	assert_int_equal(unlink(fifo), 0);
+}
+
+WEFT_TEST(reader_that_does_not_read_is_left)
+{
+	leave_reader();
+}
+
+WEFT_TEST(signals_do_not_keep_a_reader_that_does_not_read)
+{
+	atomic_store(&is_interrupted, true);
+	leave_reader();
+	atomic_store(&is_interrupted, false);
+}
+
+/* What came out of a FIFO, to where read_back() finds it. */
+static void
+keep(int from)
+{
+	const int to = open(path, O_WRONLY | O_TRUNC);
+	char bytes[4096];
+	ssize_t n;
+
+	assert_true(to >= 0);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0)
+		assert_int_equal(write(to, bytes, (size_t)n), n);
+	assert_int_equal(n, 0);
+	close(to);
+}
+
+/* All that is written fits in the FIFO, and most in pieces: a burst is far more than PIPE_BUF. */
+static bool
+capture_with_a_failure(const char *name, int error, unsigned int nth)
+{
+	const struct weft_capture_cfg cfg = { .path = fifo, .lossless = true };
+	struct weft_capture_stats s;
+	char err[256] = "";
+	bool has_failed_once;
+	int reader;
+	pcap_t *p;
+
+	make_fifo();
+	reader = open(fifo, O_RDONLY | O_NONBLOCK);
+	weft_fail_set(name, error, nth);
+	if (weft_capture_open(ports[0], &cfg, err, sizeof(err)) != 0)
+		fail_msg("%s", err);
+	pass(0, 0, 40);
+	assert_int_equal(weft_capture_close(ports[0], &s), 0);
+	has_failed_once = weft_fail_end();
+	assert_int_equal(s.written, 40);
+	keep(reader);
+	close(reader);
+	assert_int_equal(unlink(fifo), 0);
+	p = read_back();
+	for (uint32_t i = 0; i < 40; i++)
+		next_is(p, i);
+	ends(p);
+	return has_failed_once;
+}
+
+WEFT_TEST(signal_does_not_end_a_capture)
+{
+	weft_fail_each("poll", EINTR, capture_with_a_failure);
 }
 
 WEFT_TEST(bad_requests_are_refused)
