@@ -26,7 +26,8 @@
 
 static const char *plugin_node, *plugin_socket, *plugin_region; /* parameters; NULL: not given */
 
-static char *plugin_path; /* of the socket: in the background nbdkit is in another folder */
+/* Of the socket, where a path says it: in the background nbdkit is in another folder. */
+static char *plugin_path;
 
 /* A connection. */
 struct plugin {
@@ -54,9 +55,22 @@ plugin_config(const char *key, const char *value)
 	return to != NULL && *to == value ? 0 : -1;
 }
 
+/* @return the path that is given, or NULL: a name is, or nothing */
+static const char *
+plugin_given_path(void)
+{
+	const char *env = getenv("WEFT_SOCKET");
+
+	if (plugin_socket != NULL || plugin_node != NULL)
+		return plugin_socket;
+	return env != NULL && strchr(env, '/') != NULL ? env : NULL;
+}
+
 static int
 plugin_config_complete(void)
 {
+	const char *path = plugin_given_path();
+
 	if (plugin_region == NULL)
 		nbdkit_error("expected region=NAME: `weftctl mem list` shows which there are");
 	else if (plugin_node != NULL && plugin_socket != NULL)
@@ -64,10 +78,10 @@ plugin_config_complete(void)
 	else if (plugin_node != NULL && strchr(plugin_node, '/') != NULL)
 		nbdkit_error(
 			"node=: expected a name, got \"%s\"; socket= takes paths", plugin_node);
-	else if (plugin_socket == NULL)
+	else if (path == NULL)
 		return 0;
 	else
-		return (plugin_path = nbdkit_absolute_path(plugin_socket)) != NULL ? 0 : -1;
+		return (plugin_path = nbdkit_absolute_path(path)) != NULL ? 0 : -1;
 	return -1;
 }
 

@@ -89,11 +89,19 @@ wait "$server" || die "nbdkit ended with $?: $(cat i.log)"
 uri="nbd+unix:///?socket=$work/g0"
 
 # In the background, where nbdkit is in another folder than it was started in.
-"${nbdkit[@]}" -U "$work/b" -P "$work/b.pid" "$plugin" region=g0 socket=weft/h0.sock 2>b.log || die "nbdkit: $(cat b.log)"
-wait_for 10 test -s b.pid
-pids+=("$(cat b.pid)")
-same "size by a server in the background" 4194304 "$(nbdinfo --size "nbd+unix:///?socket=$work/b")"
-kill -TERM "$(cat b.pid)"
+background() { # NAME PARAMETER...
+	local name=$1
+	shift
+	"${nbdkit[@]}" -U "$work/$name" -P "$work/$name.pid" "$plugin" region=g0 "$@" 2>"$name.log" || die "nbdkit: $(cat "$name.log")"
+	wait_for 10 test -s "$name.pid"
+	pids+=("$(cat "$name.pid")")
+	same "size by the server $name in the background" 4194304 "$(nbdinfo --size "nbd+unix:///?socket=$work/$name")"
+	kill -TERM "$(cat "$name.pid")"
+}
+background b socket=weft/h0.sock
+WEFT_SOCKET=weft/h0.sock background by_environment
+WEFT_SOCKET=h0 background by_name
+WEFT_SOCKET=no/such background by_parameter node=h0
 
 # Disk images: what is a hole in them is zeros.
 {
