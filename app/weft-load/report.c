@@ -204,7 +204,7 @@ report_json_clients(const struct load_report *r)
 
 		json_array_append_new(
 			list, json_pack("{s:I, s:I, s:I, s:f}", "offset", (json_int_t)c->base,
-				      "size", (json_int_t)(c->blocks * r->load->opt.size), "ops",
+				      "size", (json_int_t)(c->blocks * r->load->opt.bytes), "ops",
 				      (json_int_t)ops, "ops_per_s", report_rate(r, ops)));
 	}
 	return list;

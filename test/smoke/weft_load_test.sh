@@ -116,10 +116,12 @@ for mode in rxl cxl; do
 		holds "$mode: blocks, $op" '(o["kind"], o["block"]) == ("transfer", "crc32c:512") and o["size"] == 4096 and
 			o["verified"] == 8 * (o["read"]["ops"] + 2 ** 21 // 4160) and o["read_back"] and
 			o["mismatches"] == o["lost"] == o["injected"] == o["found"] == 0'
+		holds "$mode: part of a client, signatures included" 'o["per_client"][0]["size"] == 2 ** 21 // 4160 * 4160'
 	done
 	run "$mode: spoiled blocks" --kind transfer --region g0 --op mix --ops 3000 --clients 2 --size 1K --inject 20 \
 		--block dif:512,guard=crc,bg=ffff,app=1,ref=0,remap --pattern zipf
 	holds "$mode: spoiled blocks" 'abs(o["injected"] - o["write"]["ops"] / 20) < 2'
+	holds "$mode: parts of clients" '[c["offset"] for c in o["per_client"]] == [0, o["per_client"][0]["size"]]'
 	holds "$mode: spoiled blocks" 'o["found"] > 10 and o["mismatches"] == 0 and o["verified"] > 2000 and o["read_back"]'
 	other 64
 
