@@ -304,6 +304,19 @@ operate_answer(struct manager *m, const struct operate_one *o, const char *line,
 	return answer;
 }
 
+/* One too many. Closed without a word it would take the manager for one that has gone. */
+static void
+operate_turn_away(int fd)
+{
+	char line[96];
+	const int len = snprintf(line, sizeof(line),
+		"{\"ok\":false,\"error\":\"as many operators are connected as may be: %d\"}\n",
+		OPERATE_MAX);
+
+	(void)send(fd, line, (size_t)len, MSG_NOSIGNAL | MSG_DONTWAIT);
+	close(fd);
+}
+
 static void
 operate_accept(void)
 {
@@ -318,13 +331,15 @@ operate_accept(void)
 			if (operate_all[i].fd < 0)
 				o = &operate_all[i];
 		/* The socket is of mode 0600; a passed descriptor is another way in. */
-		if (o == NULL || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 ||
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) != 0 ||
 			(who.uid != geteuid() && who.uid != 0)) {
 			close(fd);
-			continue;
+		} else if (o == NULL) {
+			operate_turn_away(fd);
+		} else {
+			o->fd = fd;
+			o->uid = who.uid;
 		}
-		o->fd = fd;
-		o->uid = who.uid;
 	}
 }
 

@@ -231,6 +231,30 @@ refuses 'the names of two nodes of the fabric, got "nonesuch"' "$app/weftctl" fm
 misused 'expected names in UTF-8' "$app/weftctl" fm drain $'s\xff'
 misused '--hosts: expected names in UTF-8' "$app/weftctl" fm mem create x --hosts $'h0,\xff' --size 4K --gfd g0
 
+# As many operators as may be, and one more: it is told so, also by weftctl. Who is connected and says nothing stays.
+/usr/bin/python3 -S - "$run/fm.sock" "$app/weftctl" <<-'P' || die "one operator too many"
+	import json, socket, subprocess, sys
+	def connect():
+	    s = socket.socket(socket.AF_UNIX)
+	    s.settimeout(10)
+	    s.connect(sys.argv[1])
+	    return s, s.makefile()
+	def asks(s, f):
+	    s.sendall(b'{"cmd": "show", "what": "fabric"}\n')
+	    return json.loads(f.readline())["ok"]
+	held = [connect() for _ in range(32)]
+	assert asks(*held[-1])
+	full = "as many operators are connected as may be: 32"
+	for _ in range(10):
+	    s, f = connect()
+	    a = f.readline()
+	    assert a != "" and json.loads(a) == {"ok": False, "error": full} and f.readline() == "", a
+	    by = subprocess.run([sys.argv[2], "fm", "show", "fabric"], capture_output=True, text=True, timeout=20)
+	    assert by.returncode == 1 and by.stderr.endswith(full + "\n") and by.stderr.count("\n") == 1, by
+	assert all(asks(*h) for h in held)
+P
+wait_for 10 ctl fm show fabric
+
 kill -TERM "$manager"
 wait "$manager" || die "does not end well"
 [ ! -e "$run/fm.sock" ] || die "leaves its socket"
