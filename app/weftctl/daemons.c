@@ -65,8 +65,8 @@ daemons_open(const struct ctl *c, struct daemons *d)
 
 	*d = (struct daemons){ 0 };
 	if (dir == NULL && rc != -ENOENT)
-		ctl_fail(c, "%s: %s: expected a folder of this user that others may not write to",
-			folder, strerror(rc != 0 ? -rc : errno));
+		ctl_fail(c, "run folder %s: %s", folder,
+			weft_attach_rundir_error(rc != 0 ? rc : -errno));
 	while (dir != NULL && (e = readdir(dir)) != NULL)
 		if (c->opt.daemon == 0 || daemons_pid_of(e->d_name) == (int)c->opt.daemon)
 			daemons_connect(d, folder, e->d_name);

@@ -209,7 +209,19 @@ operate_compare_events(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* What all daemons kept, in the order of time. @return how many of those that were asked for */
+static bool
+operate_is_left(const struct daemons *d)
+{
+	for (unsigned int i = 0; i < d->n; i++)
+		if (!d->one[i].has_ended)
+			return true;
+	return false;
+}
+
+/*
+ * What all daemons that answer kept, in the order of time. @return how many of those that were
+ * asked for
+ */
 static unsigned int
 operate_print_old(const struct ctl *c, struct daemons *d, const json_t *states)
 {
@@ -217,17 +229,24 @@ operate_print_old(const struct ctl *c, struct daemons *d, const json_t *states)
 	size_t n, k;
 
 	for (unsigned int i = 0; i < d->n; i++) {
-		json_t *request = daemons_request("events"), *list;
+		json_t *request, *list;
 		char err[512];
 
+		if (d->one[i].has_ended)
+			continue;
+		request = daemons_request("events");
 		json_object_set_new(request, "follow", json_boolean(c->opt.follows));
 		list = daemons_ask(&d->one[i], request, err, sizeof(err));
-		if (list == NULL)
+		if (list == NULL && !d->one[i].has_ended)
 			ctl_fail(c, "%s", err);
+		if (list == NULL)
+			cli_warn("%s", err);
 		json_array_foreach(list, k, e) if (operate_is_about(c, states, d->one[i].pid, e))
 			json_array_append(all, e);
 		json_decref(list);
 	}
+	if (!operate_is_left(d))
+		ctl_fail(c, "no daemon answers any more");
 	n = json_array_size(all);
 	sorted = calloc(n + 1, sizeof(json_t *));
 	if (sorted == NULL)
@@ -240,15 +259,6 @@ operate_print_old(const struct ctl *c, struct daemons *d, const json_t *states)
 	free(sorted);
 	json_decref(all);
 	return (unsigned int)n;
-}
-
-static bool
-operate_is_left(const struct daemons *d)
-{
-	for (unsigned int i = 0; i < d->n; i++)
-		if (!d->one[i].has_ended)
-			return true;
-	return false;
 }
 
 int

@@ -521,6 +521,14 @@ for words in 'inject wire s0.0 --loss 0.1' 'inject pause s0' 'drain s0' 'trace s
 done
 ctl inject pause s0 --seconds 0.1 --daemon ${pids[-1]} >out || die "with --daemon: $(cat out)"
 ctl inject poison g9 0 --seconds 0.1 >out || die "what one alone has: $(cat out)"
+# One that does not answer is named; the events of the others are there.
+kill -STOP ${pids[-1]}
+ctl events >out 2>err || die "events beside a daemon that is stopped: $(cat err)"
+grep -q "weftd ${pids[-1]} ended, or did not answer" err || die "a daemon that does not answer is not named: $(cat err)"
+grep -q ' h0: ' out || die "no events of the others: $(cat out)"
+ctl events --daemon ${pids[-1]} >out 2>err && die "events of a daemon that does not answer are no error"
+grep -q 'no daemon answers any more' err || die "the only daemon does not answer: $(cat err)"
+kill -CONT ${pids[-1]}
 kill -TERM ${pids[-1]}
 wait ${pids[-1]} || die "weftd of the other fabric ended with $?"
 
