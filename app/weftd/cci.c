@@ -48,7 +48,7 @@ static struct {
 	unsigned int n;
 	struct cci_component *component;
 	struct cci_conn conn[CCI_CONNS];
-	uint64_t requests, garbage, turned_away, silent;
+	uint64_t requests, garbage, turned_away, silent, unread;
 	uint64_t reports, reports_kept_back; /* of components that have ended */
 } cci;
 
@@ -228,11 +228,15 @@ cci_learn(const struct cci_way *w, const uint8_t *msg, const uint8_t *rsp)
 		cci.conn[w->conn].fm_pid = pid;
 }
 
-/* False: it does not read, or has gone. */
-static bool
-cci_send(const struct cci_conn *k, const uint8_t *msg, size_t len)
+/* Who does not read is closed, and named; who has gone is closed. */
+static void
+cci_send(struct cci_conn *k, const uint8_t *msg, size_t len)
 {
-	return send(k->fd, msg, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len;
+	if (send(k->fd, msg, len, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)len)
+		return;
+	if (errno == EAGAIN || errno == ENOBUFS)
+		cci_say(k->to, &cci.unread, "a connection that does not read was closed");
+	cci_close(k);
 }
 
 void
@@ -246,9 +250,8 @@ cci_notify(void *component, uint16_t fm_pid, const uint8_t *msg, size_t len)
 	for (unsigned int i = 0; i < CCI_CONNS; i++) {
 		struct cci_conn *k = &cci.conn[i];
 
-		if (k->fd >= 0 && k->to == c && k->fm_pid == fm_pid &&
-			!cci_send(k, packet, CCI_HEAD + len))
-			cci_close(k);
+		if (k->fd >= 0 && k->to == c && k->fm_pid == fm_pid)
+			cci_send(k, packet, CCI_HEAD + len);
 	}
 	/* A host says nothing by its link that it was not asked. */
 	if (c->is_by_link && c->host == NULL)
@@ -287,7 +290,7 @@ cci_run(const struct cci_way *w, const uint8_t *msg, size_t len, uint8_t *rsp, s
 	return n;
 }
 
-bool
+void
 cci_reply(const struct cci_way *w, const uint8_t *rsp, size_t len)
 {
 	uint8_t out[CCI_MESSAGE];
@@ -295,14 +298,14 @@ cci_reply(const struct cci_way *w, const uint8_t *rsp, size_t len)
 
 	if (w->conn < 0) {
 		manage_answer(w, rsp, len);
-		return true;
+		return;
 	}
 	if (k->fd < 0 || k->to != w->to || k->since_ns != w->since_ns)
-		return true; /* another one has its place */
+		return; /* another one has its place */
 	memcpy(out, w->head, w->head_len);
 	out[3] &= (uint8_t)~CCI_TAG_OWNER;
 	memcpy(out + w->head_len, rsp, len);
-	return cci_send(k, out, w->head_len + len);
+	cci_send(k, out, w->head_len + len);
 }
 
 bool
@@ -316,7 +319,8 @@ cci_take(const struct cci_way *w, const uint8_t *msg, size_t len)
 	if (weft_cci_unalias(weft_get_le16(rsp + 3)) == WEFT_CCI_CRAWL_OUT &&
 		weft_get_le16(rsp + 8) == WEFT_CCI_RETRY_REQUIRED && manage_defer(w, msg, len, rsp))
 		return true;
-	return cci_reply(w, rsp, n);
+	cci_reply(w, rsp, n);
+	return true;
 }
 
 /* False: close it. */
@@ -430,11 +434,11 @@ cci_json(const struct daemon *d)
 		sent += q == NULL ? 0 : q->sent;
 		kept_back += q == NULL ? 0 : q->kept_back + q->dropped;
 	}
-	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "components", (int)cci.n,
+	return json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:o}", "components", (int)cci.n,
 		"requests", (json_int_t)cci.requests, "garbage", (json_int_t)cci.garbage,
 		"turned_away", (json_int_t)cci.turned_away, "silent", (json_int_t)cci.silent,
-		"reports", (json_int_t)sent, "reports_kept_back", (json_int_t)kept_back, "links",
-		manage_json(d));
+		"unread", (json_int_t)cci.unread, "reports", (json_int_t)sent, "reports_kept_back",
+		(json_int_t)kept_back, "links", manage_json(d));
 }
 
 void

@@ -67,17 +67,14 @@ int cci_init(struct daemon *d, char *err, size_t err_len);
 /** Answer requests for @p ms milliseconds. Control thread. */
 void cci_serve(struct daemon *d, unsigned int ms);
 
-/**
- * Run a request, and answer it now, or when what it waits for has come. False: it is none, or its
- * connection has gone.
- */
+/** Run a request, and answer it now, or when what it waits for has come. False: it is none. */
 bool cci_take(const struct cci_way *w, const uint8_t *msg, size_t len);
 
 /** Run a request. @return bytes of the response; 0: it is no request */
 size_t cci_run(const struct cci_way *w, const uint8_t *msg, size_t len, uint8_t *rsp, size_t room);
 
-/** Send an answer where it goes. False: the connection has gone. */
-bool cci_reply(const struct cci_way *w, const uint8_t *rsp, size_t len);
+/** Send an answer where it goes; a connection that does not take it is closed. */
+void cci_reply(const struct cci_way *w, const uint8_t *rsp, size_t len);
 
 /** Take the sockets away. Once the control thread has ended. */
 void cci_fini(void);

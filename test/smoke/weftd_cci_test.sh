@@ -161,6 +161,21 @@ for what in b'', b'x', b'\1\10\10\10', b'\1\10\10' + 50 * b'\xff', b'\2\10\10\10
     s.send(what)
     if s.recv(100) != b'':
         sys.exit(repr(what))
+request = b'\1\10\10\10' + b'\0\0\0\1\0' + 7 * b'\0'
+# Who asks and goes is no bad news; who asks and does not read is closed.
+for i in range(20):
+    s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    s.connect(sys.argv[1])
+    s.send(request)
+    s.close()
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.connect(sys.argv[1])
+s.settimeout(20)
+try:
+    while True:
+        s.send(request)
+except (BrokenPipeError, ConnectionResetError):
+    pass
 many = []
 for i in range(70):
     s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -182,6 +197,8 @@ fi
 kill -TERM $pid
 wait $pid || die "readonly ended with $?: $(cat "$work/readonly.err")"
 grep -q 'CCI: ' "$work/readonly.err" || die "nobody hears of garbage"
+[ "$(grep -c 'no request of CCI' "$work/readonly.err")" -lt 10 ] || die "those that went are taken for garbage: $(cat "$work/readonly.err")"
+[ "$(json "$work/readonly.json" 'o["cci"]["unread"]')" = 1 ] || die "one that does not read: $(json "$work/readonly.json" 'o["cci"]')"
 [ "$(json "$work/readonly.json" 'o["cci"]["garbage"] >= 6 and o["cci"]["turned_away"] >= 6 and o["cci"]["silent"] >= 60')" = True ] ||
 	die "not counted: $(json "$work/readonly.json" 'o["cci"]')"
 compgen -G "$run/cci-*" >/dev/null && die "sockets are left behind"
