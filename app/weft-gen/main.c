@@ -18,12 +18,12 @@
 #include <rte_errno.h>
 
 #include "cli.h"
-#include "json.h"
 #include "faults.h"
+#include "json.h"
+#include "keys.h"
 #include "source.h"
 #include "start.h"
 #include "trace.h"
-#include "weft_keys.h"
 #include "weft_pipe.h"
 #include "weft_words.h"
 
@@ -457,11 +457,8 @@ main(int argc, char **argv)
 	json_check_option("--out", g.opt.out);
 	json_check(g.opt.json);
 	features = cli_cpu_features();
-	if (g.opt.key_file != NULL) {
-		keys = weft_keys_load(g.opt.key_file, err, sizeof(err));
-		if (keys == NULL)
-			cli_fail("%s", err);
-	}
+	if (g.opt.key_file != NULL)
+		keys = keys_read(g.opt.key_file);
 	g.pool = start_dpdk(&eal, &pool);
 	gen_start(&g, keys, features);
 	/* Last of all that may fail: until then a file of that name stays as it is. */

@@ -16,6 +16,7 @@
 
 #include "cli.h"
 #include "json.h"
+#include "keys.h"
 #include "live.h"
 #include "receiver.h"
 #include "report.h"
@@ -539,15 +540,9 @@ replay_here(struct replay *r, struct weft_eal_cfg *eal)
 static void
 replay_load_keys(struct options *o, struct weft_keys **keys)
 {
-	char err[512];
-
 	if (o->key_file == NULL)
 		return;
-	*keys = weft_keys_load(o->key_file, err, sizeof(err));
-	if (*keys == NULL)
-		cli_fail("%s", err);
-	if (weft_keys_is_exposed(*keys))
-		cli_warn("key file %s: others may read it; chmod 600 keeps it secret", o->key_file);
+	*keys = keys_read(o->key_file);
 	o->rx.keys = *keys;
 }
 
