@@ -227,6 +227,7 @@ enum doctor_answer doctor_look_mtu(struct doctor_look *l);
 enum doctor_answer doctor_look_master(struct doctor_look *l);
 enum doctor_answer doctor_look_firewall(struct doctor_look *l);
 enum doctor_answer doctor_look_xdp(struct doctor_look *l);
+enum doctor_answer doctor_look_xdp_mtu(struct doctor_look *l);
 enum doctor_answer doctor_look_raw(struct doctor_look *l);
 enum doctor_answer doctor_look_bpf(struct doctor_look *l);
 enum doctor_answer doctor_look_memlock(struct doctor_look *l);

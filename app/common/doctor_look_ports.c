@@ -228,3 +228,17 @@ doctor_look_xdp(struct doctor_look *l)
 		l->level = DOCTOR_STOPS;
 	return doctor_say(l, rc == 0, rc == 0 ? "the kernel has AF_XDP" : "the kernel has none");
 }
+
+/* AF_XDP refuses a larger one; the wish of a driver by its name has no other. */
+enum doctor_answer
+doctor_look_xdp_mtu(struct doctor_look *l)
+{
+	const int64_t mtu = doctor_number(l->d, -1, "sys/class/net/%s/mtu", l->s->name);
+	char text[32];
+
+	if (mtu < 0 || !l->s->must_xdp)
+		return DOCTOR_NOT_HERE;
+	snprintf(text, sizeof(text), "%d", (int)mtu);
+	snprintf(l->want, sizeof(l->want), "%d", DOCTOR_XDP_MTU_MAX);
+	return doctor_say(l, mtu <= DOCTOR_XDP_MTU_MAX, text);
+}

@@ -77,7 +77,7 @@ static const struct file healthy[] = {
 	{ PCI "0000:5e:00.0/net/ens1", "/" },
 	{ NET "flags", "0x1003" },
 	{ NET "carrier", "1" },
-	{ NET "mtu", "9000" },
+	{ NET "mtu", "3498" },
 	{ NET "device/numa_node", "0" },
 	{ "dev/fuse", "" },
 	{ "dev/vfio/12", "" },
@@ -129,6 +129,7 @@ static const struct fault {
 	{ "up", { NET "flags", "0x1002" }, DOCTOR_STOPS, "down", "ip link set ens2f1 up" },
 	{ "carrier", { NET "carrier", "0" }, DOCTOR_STOPS, "no carrier", "link show ens2f1" },
 	{ "mtu", { NET "mtu", "2999" }, DOCTOR_STOPS, "2999", "set ens2f1 mtu 3000" },
+	{ "af_xdp-mtu", { NET "mtu", "3499" }, DOCTOR_STOPS, "3499", "set ens2f1 mtu 3498" },
 	{ "master", { NET "master", "> ../br0" }, DOCTOR_STOPS, "br0", "ens2f1 nomaster" },
 	{ "firewall", { "proc/modules", "ebtable_filter 1 0 - Live 0x0" }, DOCTOR_SLOWS,
 		"ebtables is loaded", "ebtables -L" },
@@ -435,6 +436,7 @@ WEFT_TEST(without_a_topology_what_some_nodes_need_stops_none)
 
 	put(&(struct file){ CPU "isolated", "2-7" });
 	put(&(struct file){ CPU "nohz_full", "2-7" });
+	put(&(struct file){ NET "mtu", "9000" });
 	look(NULL, NULL, &s);
 	if (s.n_bad != 0)
 		fail_msg("%s: %s", s.bad.rule->name, s.bad.found);
