@@ -157,8 +157,8 @@ trace_start(struct daemon *d, const char *port, const char *kind, int pid, unsig
 
 no_memory:
 	snprintf(err, err_len, "out of memory");
-	if (r != NULL)
-		weft_trace_free(r->side[0]);
+	for (unsigned int i = 0; r != NULL && i < WEFT_ARRAY_SIZE(r->side); i++)
+		weft_trace_free(r->side[i]);
 	free(r);
 	return NULL;
 }
