@@ -131,13 +131,27 @@ fabric_flits(struct fabric *c, struct fabric_end *at, const struct fabric_end *f
 	weft_link_deliver(at->link, f->flits, in.deliver, 0, fn, c);
 }
 
+/* As stage deliver, at a GFD. */
 static void
-fabric_receive(
-	struct fabric *c, struct fabric_end *at, const struct fabric_end *from, weft_link_msg_fn fn)
+fabric_look_ahead(const struct weft_gfd *gfd, const struct fabric_end *from, unsigned int i)
 {
+	const struct fabric_frame *f = &from->frame[i];
+
+	if (gfd == NULL || i >= from->n_frames || f->out.hdr.kind != WEFT_WIRE_FLITS)
+		return;
+	for (unsigned int k = 0; k < f->out.flits.n; k++)
+		weft_gfd_look_ahead(gfd, f->flits + k * (size_t)WEFT_FLIT_LEN);
+}
+
+static void
+fabric_receive(struct fabric *c, struct fabric_end *at, const struct fabric_end *from,
+	const struct weft_gfd *gfd, weft_link_msg_fn fn)
+{
+	fabric_look_ahead(gfd, from, 0);
 	for (unsigned int i = 0; i < from->n_frames; i++) {
 		const struct fabric_frame *f = &from->frame[i];
 
+		fabric_look_ahead(gfd, from, i + 1);
 		if (f->out.hdr.kind == WEFT_WIRE_FLITS)
 			fabric_flits(c, at, from, f, fn);
 		else
@@ -164,7 +178,7 @@ fabric_execute(void *arg, const struct weft_msg *m)
 static void
 fabric_gfd(struct fabric *c)
 {
-	fabric_receive(c, &c->end[1], &c->end[0], fabric_execute);
+	fabric_receive(c, &c->end[1], &c->end[0], &c->gfd, fabric_execute);
 	fabric_send(c, &c->end[1]);
 }
 
@@ -194,7 +208,7 @@ fabric_host(struct fabric *c, unsigned int requests)
 	struct weft_request rq;
 	struct weft_msg m;
 
-	fabric_receive(c, &c->end[0], &c->end[1], fabric_answer);
+	fabric_receive(c, &c->end[0], &c->end[1], NULL, fabric_answer);
 	for (unsigned int i = 0; i < requests; i++) {
 		if (weft_traffic_next(c->traffic, c->now_ns, &rq) != 0) {
 			c->wrong++;
