@@ -167,7 +167,9 @@ kill -KILL "$pid_h0"
 wait "$pid_h0" 2>/dev/null || true
 same "regions that nobody had looked at" "g0 part regions.json" "$(ls m | xargs)"
 refuses 'Input/output error' head -c 1 m/g0
+rm -f h0.log
 start h0
+wait_for 20 grep -q '^weftd: .* run' h0.log
 end_all
 
 # There the switch tells the GFD that it had other memory: all of it is poison until it is written.
