@@ -52,7 +52,7 @@ reach_room(uint32_t depth, uint64_t size)
 		opts.entries *= 2;
 	opts.buffer = opts.entries * (uint64_t)LINE + (pages * depth + 1) * PAGE;
 	if (opts.buffer > BUFFER_MAX)
-		cli_usage("--size and --depth: expected operations under way of less than 64M, got "
+		cli_usage("--size and --depth: expected operations under way of at most 64M, got "
 			  "%" PRIu64 " bytes",
 			opts.buffer);
 	if (opts.buffer < BUFFER_LEAST)

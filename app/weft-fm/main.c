@@ -87,7 +87,8 @@ static const struct cli_option options[] = {
 		CLI_NUMBER(drain_ms, 1, 60000) },
 	{ CLI_SECTION("Output") },
 	{ "json", "FILE", NULL,
-		"write the fabric as it was found, at the end; - is standard output",
+		"write the fabric as it was found, at the end; - is standard output, without "
+		"events",
 		CLI_OUTPUT(json) },
 };
 

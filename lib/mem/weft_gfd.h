@@ -128,11 +128,12 @@ void weft_gfd_heal(struct weft_gfd *g, uint64_t offset, uint64_t lines);
 /**
  * Execute one request and build its reply, which goes to the requester (DPID = the request's SPID).
  *
- * MemRd, MemRdData   MemData, poison if the line is, but for what weft_gfd_set_late() says; beyond
- * the memory MemData-NXM, all ones MemInv             Cmp: there is no metadata to change MemWr,
- * MemWrPtl    Cmp; beyond the memory nothing is written, and Cmp all the same guard says no      no
- * decoder: as beyond the memory; no right: MemData, all ones, or Cmp with nothing written; either
- * read with poison if its knob is on
+ * - MemRd, MemRdData: MemData, with poison if the line is, but for what weft_gfd_set_late() says;
+ *   beyond the memory MemData-NXM, all ones
+ * - MemInv: Cmp, for there is no metadata to change
+ * - MemWr, MemWrPtl: Cmp; beyond the memory nothing is written, and Cmp all the same
+ * - where the guard finds no decoder, as beyond the memory; where it finds no right, MemData, all
+ *   ones, or Cmp with nothing written; either read with poison if its knob is on
  *
  * A write with poison poisons its line; a clean one of all 64 bytes heals it. A partial write
  * writes the bytes whose enable is set and no others.

@@ -265,7 +265,7 @@ for size in 0 2M x ""; do
 	misused '--size: expected bytes, 1 to 1M' "$l" --size "$size"
 done
 misused '--size: expected whole lines of 64 bytes with --verify, got 100' "$l" --region g0 --verify --size 100
-misused 'expected operations under way of less than 64M' "$l" --region g0 --size 1M --depth 64
+misused 'expected operations under way of at most 64M' "$l" --region g0 --size 1M --depth 64
 misused '--pattern: expected one of random, sequential, zipf, got "linear"' "$l" --pattern linear
 for theta in zipf:0 zipf: zipf:x random:1; do
 	misused 'zipf:THETA (0.01 to 8)' "$l" --pattern $theta

@@ -410,6 +410,6 @@ misused '--op: expected one of read, write, got "erase"' "$ctl" mem bench g0 --o
 misused '--size: expected 1 to 1M, got "2M"' "$ctl" mem bench g0 --size 2M
 misused '--depth: expected a number of 1 to 4096' "$ctl" mem bench g0 --depth 0
 misused '--seconds: expected seconds' "$ctl" mem bench g0 --seconds 0
-misused 'expected operations under way of less than 64M' "$ctl" mem bench g0 --size 1M --depth 64
+misused 'expected operations under way of at most 64M' "$ctl" mem bench g0 --size 1M --depth 64
 cmp mem data || die "what makes no sense was written"
 echo "weftctl does what it says"
