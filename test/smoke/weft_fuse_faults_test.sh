@@ -136,12 +136,19 @@ goes_on_once
 set_part 32K 512K
 goes_on "a region was set anew"
 
+# Each has read its file before, h0 several times.
 program right_lost m/g0
 fabric rxl first
 for node in h0 s0 g0; do
+	cp $node.log $node.before
 	kill -HUP "$(eval "echo \$pid_$node")"
 done
-wait_for 20 grep -q '^tables: changed' h0.log
+all_read() {
+	for node in h0 s0 g0; do
+		[ "$(grep -c '^tables: changed' $node.log)" -gt "$(grep -c '^tables: changed' $node.before)" ] || return
+	done
+}
+wait_for 20 all_read
 goes_on "a right was lost"
 end_all
 
