@@ -5,12 +5,11 @@
 
 #include "weft_guess.h"
 
+#include "req_scan_priv.h"
 #include "slots.h"
 
-/* Slot bits 77:32 are Addr[51:6] in M2S Req and RwD, in both forms; there is one in a slot. */
-#define ADDR_OFF 4
-#define ADDR_BITS 46
-#define REQUEST_FMTS (1u << 0x4 | 1u << 0xE)
+/* There is one in a slot. */
+#define REQUEST_FMTS (1u << REQ_SCAN_FMT_REQ | 1u << REQ_SCAN_FMT_RWD)
 
 unsigned int
 weft_guess_requests(const uint8_t *flit, uint64_t addr[WEFT_GUESS_REQUESTS])
@@ -23,7 +22,8 @@ weft_guess_requests(const uint8_t *flit, uint64_t addr[WEFT_GUESS_REQUESTS])
 		const uint8_t *slot = weft_flit_slot_const(flit, s);
 		const unsigned int fmt = slot[0] & 0xF;
 
-		addr[n] = (weft_get_le64(slot + ADDR_OFF) & weft_mask64(ADDR_BITS))
+		addr[n] = (weft_get_le64(slot + REQ_SCAN_SLOT_ADDR_OFF) &
+				  weft_mask64(REQ_SCAN_ADDR_BITS))
 		          << SLOT_ADDR_SHIFT;
 		n += REQUEST_FMTS >> fmt & slot[0] >> SLOT_FMT_BITS & 1;
 	}

@@ -8,8 +8,9 @@
 #include "weft_flit.h"
 #include "weft_req_scan.h"
 
-/* H-slot bits 77:32 are Addr[51:6] in M2S Req and RwD, in both forms. */
-#define REQ_SCAN_ADDR_OFF (WEFT_FLIT_H_OFF + 4)
+/* Slot bits 77:32 are Addr[51:6] in M2S Req and RwD, in both forms. */
+#define REQ_SCAN_SLOT_ADDR_OFF 4
+#define REQ_SCAN_ADDR_OFF (WEFT_FLIT_H_OFF + REQ_SCAN_SLOT_ADDR_OFF)
 #define REQ_SCAN_ADDR_BITS 46
 #define REQ_SCAN_FMT_REQ 0x4
 #define REQ_SCAN_FMT_RWD 0xE

@@ -354,7 +354,7 @@ weft_gfd_request(struct weft_gfd *g, const struct weft_msg *msg, struct weft_msg
 void
 weft_gfd_look_ahead(const struct weft_gfd *g, const uint8_t *flit)
 {
-	uint64_t addr[WEFT_GUESS_REQUESTS];
+	uint64_t addr[WEFT_GUESS_REQUESTS] __attribute__((uninitialized)); /* up to n it is set */
 	const unsigned int n = weft_guess_requests(flit, addr);
 
 	for (unsigned int i = 0; i < n; i++) {
