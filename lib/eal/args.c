@@ -135,8 +135,8 @@ eal_user_read(struct eal_user *user, int argc, char *const *argv)
 	}
 }
 
-__attribute__((format(printf, 2, 3))) static int
-args_add(struct eal_args *args, const char *fmt, ...)
+int
+eal_args_add(struct eal_args *args, const char *fmt, ...)
 {
 	char *s;
 	va_list ap;
@@ -167,7 +167,7 @@ args_add_spread(struct eal_args *args, const cpu_set_t *cpus, unsigned int n)
 		used += (size_t)snprintf(map + used, sizeof(map) - used, "%s%u@%zu",
 			lcore == 0 ? "" : ",", lcore, cpu);
 	}
-	return args_add(args, "--lcores=%s", map);
+	return eal_args_add(args, "--lcores=%s", map);
 }
 
 /*
@@ -180,7 +180,7 @@ args_add_any(struct eal_args *args, const cpu_set_t *cpus, bool shares)
 	char list[4096];
 
 	weft_cpuset_format(cpus, list, sizeof(list));
-	return args_add(args, "--lcores=%d@(%s)", shares ? RTE_MAX_LCORE - 1 : 0, list);
+	return eal_args_add(args, "--lcores=%d@(%s)", shares ? RTE_MAX_LCORE - 1 : 0, list);
 }
 
 static int
@@ -189,7 +189,7 @@ args_add_lcores(struct eal_args *args, const struct weft_eal_cfg *cfg, bool shar
 	cpu_set_t cpus;
 
 	if (cfg->lcores != NULL)
-		return args_add(args, "--lcores=%s", cfg->lcores);
+		return eal_args_add(args, "--lcores=%s", cfg->lcores);
 	if (sched_getaffinity(0, sizeof(cpus), &cpus) != 0)
 		return -errno;
 	if (cfg->n_lcores > 1)
@@ -204,14 +204,14 @@ args_add_memory(struct eal_args *args, const struct eal_user *user, enum eal_mem
 	int rc = 0;
 
 	if (mem == EAL_MEM_HUGE)
-		rc |= args_add(args, "--in-memory");
+		rc |= eal_args_add(args, "--in-memory");
 	else if (mem == EAL_MEM_PLAIN)
-		rc |= args_add(args, "--no-huge");
+		rc |= eal_args_add(args, "--no-huge");
 	/* Files that say how to share memory are for nobody, and would stay in the run folder. */
 	if (mem == EAL_MEM_PLAIN || (user->plain && !user->prefix))
-		rc |= args_add(args, "--no-shconf");
+		rc |= eal_args_add(args, "--no-shconf");
 	if (mem != EAL_MEM_USER)
-		rc |= args_add(args, "-m%u", memory_mb);
+		rc |= eal_args_add(args, "-m%u", memory_mb);
 	return rc;
 }
 
@@ -223,26 +223,26 @@ eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg, const stru
 	int rc = 0, lcores_rc = 0;
 
 	args->argc = 0;
-	args->room = cfg->user_argc + 16 + (int)cfg->n_pci;
+	args->room = cfg->user_argc + 24 + (int)cfg->n_pci;
 	args->argv = calloc((size_t)args->room, sizeof(*args->argv));
 	if (args->argv == NULL)
 		return -ENOMEM;
-	rc |= args_add(args, "%s", program);
+	rc |= eal_args_add(args, "%s", program);
 	/* Errors only: the rest is noise to someone who did not ask for DPDK. */
-	rc |= args_add(args, "--log-level=error");
+	rc |= eal_args_add(args, "--log-level=error");
 	rc |= args_add_memory(args, user, mem, memory_mb);
 	if (!user->lcores)
 		lcores_rc = args_add_lcores(args, cfg, user->shares);
 	/* A probe of all would take devices from the kernel that are none of ours. */
 	for (unsigned int i = 0; i < cfg->n_pci && !user->pci; i++)
-		rc |= args_add(args, "-a%s", cfg->pci[i]);
+		rc |= eal_args_add(args, "-a%s", cfg->pci[i]);
 	if (cfg->n_pci == 0 && !user->pci)
-		rc |= args_add(args, "--no-pci");
+		rc |= eal_args_add(args, "--no-pci");
 	if (!user->prefix)
-		rc |= args_add(args, "--file-prefix=%s-%d", program, getpid());
+		rc |= eal_args_add(args, "--file-prefix=%s-%d", program, getpid());
 	/* Physical addresses need root and hugepages; ordinary pages have neither. */
 	if (!user->iova && mem == EAL_MEM_PLAIN)
-		rc |= args_add(args, "--iova-mode=va");
+		rc |= eal_args_add(args, "--iova-mode=va");
 	for (int i = 0; i < cfg->user_argc; i++)
 		args->argv[args->argc++] = cfg->user_argv[i];
 	return rc == 0 ? lcores_rc : -ENOMEM;

@@ -146,6 +146,7 @@ eal_init(const char *lcores, const struct eal_user *user, const char **left, cha
 	rte_openlog_stream(stderr);
 	is_hushed = !user->words && eal_hush_begin();
 	rc = rte_eal_init(args.argc, argv);
+	eal_drivers_loaded();
 	if (is_hushed)
 		eal_hush_end(rc >= 0, why, sizeof(why));
 	/* It moves them behind those that it takes, of which it says how many they are. */
@@ -201,6 +202,8 @@ weft_eal_start(const struct weft_eal_cfg *cfg, char *err, size_t errlen)
 	if (rc != 0)
 		return rc;
 	rc = eal_args_build(&args, cfg, &user, mem, memory_mb);
+	if (rc == 0)
+		rc = eal_drivers_choose(&args, cfg);
 	if (rc != 0)
 		return weft_errorf(err, errlen, rc,
 			"DPDK did not start: its arguments cannot be made: %s", strerror(-rc));

@@ -115,6 +115,17 @@ struct eal_args {
 int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
 	const struct eal_user *user, enum eal_mem mem, unsigned int memory_mb);
 
+/* Append one, if there was room for it; 0 or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) int eal_args_add(struct eal_args *args, const char *fmt, ...);
+
+/*
+ * Where nothing in @cfg may want others: have EAL load the drivers alone that our own ports and
+ * pools are made of. Last of what is added to @args; 0 or -ENOMEM. Then rte_eal_init(), and
+ * eal_drivers_loaded(), whatever came of it.
+ */
+int eal_drivers_choose(struct eal_args *args, const struct weft_eal_cfg *cfg);
+void eal_drivers_loaded(void);
+
 /* Keep from now on what EAL writes, all but its crash. False: it could not be kept. */
 bool eal_hush_begin(void);
 

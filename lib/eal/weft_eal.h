@@ -40,6 +40,12 @@ struct weft_eal_cfg {
 	 */
 	bool lends_memory;
 	/**
+	 * A device may need any driver of DPDK, as one that the user gives the arguments of: EAL
+	 * loads all of its folder, which takes some 0.1 s. So it does for devices of PCI and with
+	 * arguments of the user; else it loads those of our ports alone.
+	 */
+	bool any_driver;
+	/**
 	 * The user's EAL arguments (those after "--"), in order; where they speak, ours are silent.
 	 */
 	int user_argc;

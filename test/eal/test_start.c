@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <link.h>
 #include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_rcu_qsbr.h>
@@ -111,6 +112,8 @@ struct start {
 	char said[512]; /* on its terminal */
 	bool has_early; /* what was in memory before is there */
 	enum start_pages pages; /* of EAL's memory */
+	char drivers[512]; /* of pools and ports, that are loaded: "mempool_ring net_memif" */
+	bool has_null; /* that driver, which no port of ours is made of, is among them */
 };
 
 static struct weft_eal_cfg cfg;
@@ -150,6 +153,23 @@ pages_at(const void *p)
 	return pages;
 }
 
+static int
+note_driver(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	static const char *const kinds[] = { "librte_mempool_", "librte_net_" };
+	const char *file = strrchr(info->dlpi_name, '/');
+	struct start *s = arg;
+	const size_t used = strlen(s->drivers);
+
+	(void)size;
+	for (size_t i = 0; file != NULL && i < WEFT_ARRAY_SIZE(kinds); i++)
+		if (strncmp(file + 1, kinds[i], strlen(kinds[i])) == 0)
+			snprintf(s->drivers + used, sizeof(s->drivers) - used, "%s%.*s",
+				used != 0 ? " " : "", (int)strcspn(file + 8, "."), file + 8);
+	s->has_null |= file != NULL && strncmp(file, "/librte_net_null.", 17) == 0;
+	return 0;
+}
+
 /* In a process of its own. */
 static void
 start_there(const char *name, int error, unsigned int nth, int output, int answer)
@@ -165,6 +185,7 @@ start_there(const char *name, int error, unsigned int nth, int output, int answe
 	/* Memory goes with a start that fails. */
 	s.has_early = s.rc == 0 && early != NULL && early_is_there();
 	s.pages = s.has_early ? pages_at(early) : NOT_PLAIN;
+	dl_iterate_phdr(note_driver, &s);
 	s.same_output = fstat(output, &want) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
 	                fstat(STDERR_FILENO, &err) == 0 && out.st_ino == want.st_ino &&
 	                err.st_ino == want.st_ino;
@@ -307,6 +328,21 @@ WEFT_TEST(ordinary_pages_may_be_large)
 	ends_in_order(&s, "a start that lends memory", 0);
 	assert_true(s.has_early);
 	assert_int_equal(s.pages, PLAIN_FILE);
+}
+
+/* All of DPDK's 128 take as long as the rest of a start. */
+WEFT_TEST(drivers_are_loaded_that_ports_need)
+{
+	struct start s;
+
+	start(NULL, 0, 0, &s);
+	ends_in_order(&s, "a start", 0);
+	assert_string_equal(s.drivers, "mempool_ring net_memif net_af_packet net_af_xdp");
+	cfg.any_driver = true;
+	start(NULL, 0, 0, &s);
+	cfg.any_driver = false;
+	ends_in_order(&s, "a start with any driver", 0);
+	assert_true(s.has_null);
 }
 
 WEFT_TEST(a_run_folder_too_long_for_sockets_is_named)
