@@ -25,10 +25,16 @@ weft_io_pack_init(struct weft_io_packer *p, enum weft_form form)
 	p->at = p->n = 0;
 }
 
+static unsigned int
+io_room(const struct weft_io_packer *p)
+{
+	return WEFT_IO_OFF + WEFT_IO_LEN - p->pos;
+}
+
 static void
 io_place(struct weft_io_packer *p)
 {
-	const unsigned int room = WEFT_IO_OFF + WEFT_IO_LEN - p->pos, left = p->n - p->at;
+	const unsigned int room = io_room(p), left = p->n - p->at;
 	const unsigned int len = left < room ? left : room;
 
 	memcpy(p->flit + p->pos, p->wire + p->at, len);
@@ -41,7 +47,6 @@ weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit)
 {
 	struct weft_flit_hdr h = { .type = WEFT_FLIT_IO };
 
-	memset(flit, 0, WEFT_FLIT_LEN); /* a NOP DW is all zero */
 	weft_flit_hdr_put(flit, &h);
 	p->flit = flit;
 	p->pos = WEFT_IO_OFF;
@@ -51,12 +56,12 @@ weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit)
 int
 weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t)
 {
-	unsigned int at = 0;
+	unsigned int at = 0, now;
 
 	assert(p->flit != NULL);
 	if (!weft_io_is_valid(t))
 		return -EINVAL;
-	if (p->pos == WEFT_IO_OFF + WEFT_IO_LEN)
+	if (io_room(p) == 0)
 		return -ENOSPC;
 	if (t->has_prefix) {
 		weft_io_prefix_put(p->wire, t->prefix_pid);
@@ -66,10 +71,16 @@ weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t)
 		weft_io_pth_put(p->wire + at, t);
 		at += DW;
 	}
-	memcpy(p->wire + at, t->tlp, t->len);
 	p->at = 0;
-	p->n = (uint16_t)(at + t->len);
+	p->n = (uint16_t)at;
 	io_place(p);
+	/* What does not fit waits in wire[], where it would stand had it come that way whole. */
+	now = io_room(p) < t->len ? io_room(p) : t->len;
+	memcpy(p->flit + p->pos, t->tlp, now);
+	p->pos = (uint16_t)(p->pos + now);
+	memcpy(p->wire + at + now, t->tlp + now, t->len - now);
+	p->at = (uint16_t)(p->at + now);
+	p->n = (uint16_t)(at + t->len);
 	return 0;
 }
 
@@ -77,6 +88,7 @@ bool
 weft_io_pack_end(struct weft_io_packer *p)
 {
 	assert(p->flit != NULL);
+	memset(p->flit + p->pos, 0, WEFT_FLIT_LEN - p->pos); /* a NOP DW is all zero */
 	p->flit = NULL;
 	return weft_io_pack_waits(p);
 }

@@ -79,6 +79,13 @@ size_t weft_io_tlp_len(const uint8_t *tlp, size_t have);
 /** True if weft_io_pack_tlp() takes it: header known, len as it says, ids of 12 bits. */
 bool weft_io_is_valid(const struct weft_io_tlp *t);
 
+/** Copy what there is of a packet and no more, which of a read is a tenth. */
+static inline void
+weft_io_copy(struct weft_io_tlp *to, const struct weft_io_tlp *t)
+{
+	memcpy(to, t, offsetof(struct weft_io_tlp, tlp) + t->len);
+}
+
 /** Write the PTH of @p t: 4 bytes. The ids must be in range. */
 void weft_io_pth_put(uint8_t *dw, const struct weft_io_tlp *t);
 
@@ -124,7 +131,7 @@ struct weft_io_packer {
 
 void weft_io_pack_init(struct weft_io_packer *p, enum weft_form form);
 
-/** Begin a flit in 256 bytes at @p flit: header, NOPs, and what waits of a TLP. */
+/** Begin a flit in 256 bytes at @p flit: header, and what waits of a TLP. */
 void weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit);
 
 /**
@@ -134,7 +141,11 @@ void weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit);
  */
 int weft_io_pack_tlp(struct weft_io_packer *p, const struct weft_io_tlp *t);
 
-/** The flit is complete, but for its DLLP. @return true: part of a TLP waits for the next one */
+/**
+ * Fill the flit up with NOPs: it is complete, but for its DLLP, which is zero.
+ *
+ * @return true: part of a TLP waits for the next one
+ */
 bool weft_io_pack_end(struct weft_io_packer *p);
 
 /** True if part of a TLP waits for the next flit. */

@@ -157,7 +157,7 @@ link_io_packet(void *arg, const struct weft_io_tlp *t)
 		return;
 	}
 	at = (uint16_t)(b->head + b->n++) % b->room;
-	b->tlp[at] = *t;
+	weft_io_copy(&b->tlp[at], t);
 	b->behind[at] = behind;
 }
 
