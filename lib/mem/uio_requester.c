@@ -15,12 +15,15 @@ const struct weft_counter weft_uio_counters[] = {
 #undef WEFT_COUNTER
 };
 
-/* The answer to a read, as its packets come. */
+/*
+ * The answer to a read, as its packets come. Data does not share a line with what is counted: a
+ * load of both would wait until the data is written.
+ */
 struct uio_answer {
 	uint64_t addr;
 	uint16_t got; /* bytes */
 	bool is_poisoned;
-	uint8_t data[WEFT_UIO_BYTES_MAX];
+	uint8_t data[WEFT_UIO_BYTES_MAX] __attribute__((aligned(64)));
 };
 
 static_assert(WEFT_UIO_N_COUNTERS <= REQUESTER_COUNTERS_MAX, "a requester has room for them");
@@ -92,7 +95,9 @@ static enum weft_request_status
 uio_data(struct weft_requester *r, const struct request_tag *t, struct uio_answer *a,
 	const struct weft_uio *u)
 {
-	memcpy(a->data + a->got, u->data, u->len);
+	/* What comes whole is taken from the packet. */
+	if (u->len < t->len)
+		memcpy(a->data + a->got, u->data, u->len);
 	a->got = (uint16_t)(a->got + u->len);
 	a->is_poisoned = a->is_poisoned || u->poison;
 	if (a->got < t->len) {
@@ -144,7 +149,7 @@ weft_uio_response(struct weft_requester *r, const struct weft_io_tlp *t, uint64_
 	if (status == WEFT_REQUEST_PART)
 		return WEFT_OK;
 	if (u.kind == WEFT_UIO_CPLD)
-		c->data = a->data;
+		c->data = u.len < tag->len ? a->data : u.data;
 	requester_answered(r, tag, c);
 	return WEFT_OK;
 }

@@ -22,7 +22,6 @@
 #include "weft_uio_requester.h"
 
 #define REQUESTS_A_POLL 64
-#define SPLIT 128 /* completions end at multiples of it */
 #define WRITER 0x10000u /* the first writer that is none of CXL.mem */
 
 /* Answers that wait for credit or window; no request is executed before they have gone. */
@@ -168,10 +167,11 @@ uio_edge_egress(struct weft_node *n, struct weft_io_tlp *req, struct uio_answers
 static void
 uio_serve(struct weft_node *n, const struct weft_io_tlp *t, struct uio_answers *a)
 {
-	struct weft_io_tlp req = *t;
+	struct weft_io_tlp req __attribute__((uninitialized)); /* up to its length it is set */
 	enum weft_verdict v;
 	unsigned int made = 0;
 
+	weft_io_copy(&req, t);
 	/* Behind the switch's edge port nobody is named but the requester. */
 	if (n->is_hbr)
 		req.spid = (uint16_t)weft_edge_requester(t) & (WEFT_PIDS - 1);
@@ -185,7 +185,9 @@ uio_serve(struct weft_node *n, const struct weft_io_tlp *t, struct uio_answers *
 			uio_to_requester(n, &req, &a->cpl[i]);
 		else if (!uio_edge_answer(n, &a->cpl[i]))
 			continue;
-		a->cpl[a->n++] = a->cpl[i];
+		if (a->n != i)
+			weft_io_copy(&a->cpl[a->n], &a->cpl[i]);
+		a->n++;
 	}
 }
 
@@ -574,13 +576,15 @@ uio_make_memory(struct weft_node *n)
 {
 	struct uio *u = uio_of(n);
 	const struct weft_gfd *gfd = weft_node_gfd(n);
-	struct weft_uio_memory_cfg cfg = { .split = SPLIT, .hpa_base = uio_first_base(n) };
+	struct weft_uio_memory_cfg cfg = { .hpa_base = uio_first_base(n) };
 
 	if (gfd != NULL) {
 		cfg.mem = gfd->mem;
 		cfg.len = gfd->len_bytes;
 		cfg.poison = gfd->poison;
+		cfg.split = WEFT_UIO_BYTES_MAX;
 	} else {
+		cfg.split = WEFT_UIO_BYTES_MAX / 2;
 		cfg.len = n->topo->kind == WEFT_TOPO_HOST ? n->topo->gim : n->topo->memory;
 		cfg.by_prefix = n->topo->kind == WEFT_TOPO_HOST;
 		cfg.completer = n->topo->kind == WEFT_TOPO_DEVICE ? n->topo->pid : 0;

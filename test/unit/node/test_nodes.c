@@ -168,17 +168,21 @@ WEFT_TEST(uio_is_a_service_of_both)
 }
 
 /*
- * With one credit most of an answer waits; then whoever asked for it starts again, with the same
- * tags.
+ * With one credit most of an answer waits, which of a host's memory has two packets; then whoever
+ * asked for it starts again, with the same tags.
  */
 WEFT_TEST(an_answer_by_uio_goes_with_its_session)
 {
 	static const char yaml[] =
 		"fabric: toy\n"
 		"defaults: {cxl_io: 1, mtu: 1042}\n"
-		"nodes: [{name: h0, kind: host, pid: 1}, {name: g0, kind: gfd, pid: 2, memory: "
-		"1M}]\n"
-		"links: [{a: h0, b: g0}]\n"
+		"segments: [{gim: h1, size: 1M}]\n"
+		"nodes:\n"
+		"  - {name: h0, kind: host, pid: 1}\n"
+		"  - {name: h1, kind: host, pid: 2, gim: 1M, egress_prefix: true,\n"
+		"     windows: [{nodes: [h0]}]}\n"
+		"  - {name: s0, kind: switch, pid: 0x10}\n"
+		"links: [{a: h0, b: s0}, {a: h1, b: s0}]\n"
 		"workloads: [{on: h0, kind: uio, seed: 1, requests: 0, lines: 4096, bytes: 256}]\n";
 	struct toy w;
 
