@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "weft_gfam_access.h"
+#include "weft_guess.h"
 
 #define LINE 64
 #define LOWER_MASK 0x7F
@@ -23,7 +24,7 @@ weft_uio_memory_init(struct weft_uio_memory *m, const struct weft_uio_memory_cfg
 {
 	if (cfg->split != 64 && cfg->split != 128 && cfg->split != 256)
 		return -EINVAL;
-	*m = (struct weft_uio_memory){ .cfg = *cfg };
+	*m = (struct weft_uio_memory){ .cfg = *cfg, .skew = 0 - cfg->hpa_base };
 	return 0;
 }
 
@@ -141,6 +142,7 @@ memory_execute(struct weft_uio_memory *m, const struct weft_io_tlp *req, const s
 	m->count[u->kind == WEFT_UIO_READ ? WEFT_UIO_MEMORY_N_READS : WEFT_UIO_MEMORY_N_WRITES]++;
 	switch (answer) {
 	case WEFT_GFAM_SERVE:
+		m->skew = at - u->addr;
 		if (u->kind == WEFT_UIO_READ)
 			return memory_read_range(m, req, u, at, cpl);
 		memory_write_range(m, at, u);
@@ -172,4 +174,21 @@ weft_uio_serve(struct weft_uio_memory *m, const struct weft_io_tlp *req, struct 
 	*n = memory_execute(m, req, &u, cpl);
 	m->count[WEFT_UIO_MEMORY_N_COMPLETIONS] += *n;
 	return WEFT_OK;
+}
+
+void
+weft_uio_look_ahead(const struct weft_uio_memory *m, const uint8_t *flit)
+{
+	struct weft_guess_uio read[WEFT_GUESS_UIO] __attribute__((uninitialized));
+	const unsigned int n = weft_guess_uio_reads(flit, read);
+
+	for (unsigned int i = 0; i < n; i++) {
+		const uint64_t at = read[i].addr + m->skew;
+
+		if (at >= m->cfg.len || read[i].len > m->cfg.len - at ||
+			read[i].len > WEFT_UIO_BYTES_MAX)
+			continue;
+		for (uint64_t l = at / LINE; l * LINE < at + read[i].len; l++)
+			__builtin_prefetch(m->cfg.mem + l * LINE);
+	}
 }

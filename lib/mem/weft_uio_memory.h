@@ -47,6 +47,7 @@ struct weft_uio_memory_cfg {
 /** A responder; set by weft_uio_memory_init(), to be read only. */
 struct weft_uio_memory {
 	struct weft_uio_memory_cfg cfg;
+	uint64_t skew; /* place of the request served last, less its address */
 	uint64_t count[WEFT_UIO_MEMORY_N_COUNTERS];
 };
 
@@ -68,6 +69,14 @@ int weft_uio_memory_init(struct weft_uio_memory *m, const struct weft_uio_memory
  */
 enum weft_verdict weft_uio_serve(struct weft_uio_memory *m, const struct weft_io_tlp *req,
 	struct weft_io_tlp *cpl, unsigned int *n);
+
+/**
+ * Fetch what a flit may ask to read, some time before its packets are executed: see
+ * weft_gfd_look_ahead(). Changes nothing but what caches hold. Hot.
+ *
+ * @param flit  256 bytes
+ */
+void weft_uio_look_ahead(const struct weft_uio_memory *m, const uint8_t *flit);
 
 /** Counter rows, WEFT_UIO_MEMORY_N_COUNTERS of them; the values are weft_uio_memory.count. */
 extern const struct weft_counter weft_uio_memory_counters[];

@@ -82,8 +82,10 @@ gfd_ahead(void *arg, const uint8_t *flits, unsigned int n)
 	const struct weft_node_link *p = arg;
 	const struct gfd_state *g = p->node->state;
 
-	for (unsigned int i = 0; i < n; i++)
+	for (unsigned int i = 0; i < n; i++) {
 		weft_gfd_look_ahead(&g->gfd, flits + i * (size_t)WEFT_FLIT_LEN);
+		uio_look_ahead(p->node, flits + i * (size_t)WEFT_FLIT_LEN);
+	}
 }
 
 /* Requests that had to wait. */

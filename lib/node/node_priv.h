@@ -143,6 +143,9 @@ void host_forward(struct weft_node *n, struct weft_msg *m);
 /* The node's requester of UIO; NULL: it sends nothing by it. */
 struct weft_requester *uio_requester(const struct weft_node *n);
 
+/* A flit is about to come: weft_uio_look_ahead(). */
+void uio_look_ahead(const struct weft_node *n, const uint8_t *flit);
+
 /* Whether a request for @p dpid would be taken now: by its link, or by the node's edge port. */
 bool uio_may_send(struct weft_node *n, uint16_t dpid);
 

@@ -163,6 +163,15 @@ uio_edge_egress(struct weft_node *n, struct weft_io_tlp *req, struct uio_answers
 	}
 }
 
+void
+uio_look_ahead(const struct weft_node *n, const uint8_t *flit)
+{
+	const struct uio *u = uio_of(n);
+
+	if (u != NULL)
+		weft_uio_look_ahead(&u->memory, flit);
+}
+
 /* Serve a request as it came from the fabric; @p a receives the answers, addressed. */
 static void
 uio_serve(struct weft_node *n, const struct weft_io_tlp *t, struct uio_answers *a)
