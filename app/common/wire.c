@@ -225,7 +225,7 @@ wire_eal(struct wire *w, struct weft_eal_cfg *eal)
 		if (w->spec[i].pci != NULL)
 			w->device[eal->n_pci++] = w->spec[i].pci;
 		eal->lends_memory |= w->spec[i].vdev != NULL;
-		eal->any_driver = eal->lends_memory;
+		eal->any_driver |= w->spec[i].vdev != NULL;
 		eal->n_files += FILES_PORT;
 	}
 }

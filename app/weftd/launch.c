@@ -114,7 +114,7 @@ launch_devices(const struct daemon *d, const char **pci, struct weft_eal_cfg *ea
 				pci[eal->n_pci++] = tp->device;
 			/* It may be one that gives the pool's memory to another process. */
 			eal->lends_memory |= tp->device_kind == WEFT_TOPO_DEVARGS;
-			eal->any_driver = eal->lends_memory;
+			eal->any_driver |= tp->device_kind == WEFT_TOPO_DEVARGS;
 		}
 }
 

@@ -14,6 +14,7 @@
 #include <rte_version.h>
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +22,7 @@
 
 #define DRIVERS_EAL "librte_eal.so"
 
-/* Of pools and ports; without the first there is no pool. */
+/* Of pools and ports. */
 static const char *const drivers[] = {
 	"mempool_ring",
 	"net_memif",
@@ -29,10 +30,9 @@ static const char *const drivers[] = {
 	"net_af_xdp",
 };
 
-/* Only while EAL starts, in the one thread there is. */
 static bool is_hidden;
 
-/* Where there is a file of the driver @name beside EAL's library @eal: its path, else false. */
+/* Where the file of the driver @name would be beside EAL's library @eal; false if it is not. */
 static bool
 drivers_find(const char *eal, const char *name, char *path, size_t len)
 {
@@ -51,37 +51,61 @@ eal_drivers_choose(struct eal_args *args, const struct weft_eal_cfg *cfg)
 {
 	char path[PATH_MAX];
 	Dl_info eal;
-	int rc = 0;
 
 	/* Who brings arguments may count on all that EAL does, and other processes may attach. */
 	if (cfg->any_driver || cfg->n_pci > 0 || cfg->user_argc > 0)
 		return 0;
 	/* Its library is where its texts are. */
-	if (dladdr(rte_version(), &eal) == 0 ||
-		!drivers_find(eal.dli_fname, drivers[0], path, sizeof(path)))
+	if (dladdr(rte_version(), &eal) == 0)
 		return 0;
-	for (size_t i = 0; i < WEFT_ARRAY_SIZE(drivers) && rc == 0; i++)
-		if (drivers_find(eal.dli_fname, drivers[i], path, sizeof(path)))
-			rc = eal_args_add(args, "-d%s", path);
-	is_hidden = rc == 0;
-	return rc;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(drivers); i++)
+		if (!drivers_find(eal.dli_fname, drivers[i], path, sizeof(path)))
+			return 0;
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(drivers); i++) {
+		drivers_find(eal.dli_fname, drivers[i], path, sizeof(path));
+		if (eal_args_add(args, "-d%s", path) != 0)
+			return -ENOMEM;
+	}
+	args->names_drivers = true;
+	return 0;
 }
 
 void
-eal_drivers_loaded(void)
+eal_drivers_hide(bool hide)
 {
-	is_hidden = false;
+	__atomic_store_n(&is_hidden, hide, __ATOMIC_RELAXED);
 }
 
+typedef void *(*drivers_dlopen)(const char *file, int mode);
+
+/* That of a sanitizer, which ours stands before. */
+extern void *__interceptor_dlopen(const char *file, int mode) __attribute__((weak));
+
+static drivers_dlopen
+drivers_next(void)
+{
+	static drivers_dlopen next;
+	drivers_dlopen found = __atomic_load_n(&next, __ATOMIC_RELAXED);
+
+	if (found != NULL)
+		return found;
+	if (__interceptor_dlopen != NULL)
+		found = __interceptor_dlopen;
+	else
+		*(void **)&found = dlsym(RTLD_NEXT, "dlopen");
+	__atomic_store_n(&next, found, __ATOMIC_RELAXED);
+	return found;
+}
+
+/* The last is a jump where code is optimised: the C library goes by who called. */
 __attribute__((visibility("default"))) void *
 dlopen(const char *file, int mode)
 {
-	static void *(*next)(const char *file, int mode);
+	const drivers_dlopen next = drivers_next();
 
-	if (is_hidden && (mode & RTLD_NOLOAD) != 0 && file != NULL &&
-		strncmp(file, DRIVERS_EAL, strlen(DRIVERS_EAL)) == 0)
+	if (next == NULL || (__atomic_load_n(&is_hidden, __ATOMIC_RELAXED) && file != NULL &&
+				    (mode & RTLD_NOLOAD) != 0 &&
+				    strncmp(file, DRIVERS_EAL, strlen(DRIVERS_EAL)) == 0))
 		return NULL;
-	if (next == NULL)
-		*(void **)&next = dlsym(RTLD_NEXT, "dlopen");
 	return next(file, mode);
 }

@@ -145,8 +145,9 @@ eal_init(const char *lcores, const struct eal_user *user, const char **left, cha
 	 */
 	rte_openlog_stream(stderr);
 	is_hushed = !user->words && eal_hush_begin();
+	eal_drivers_hide(args.names_drivers);
 	rc = rte_eal_init(args.argc, argv);
-	eal_drivers_loaded();
+	eal_drivers_hide(false);
 	if (is_hushed)
 		eal_hush_end(rc >= 0, why, sizeof(why));
 	/* It moves them behind those that it takes, of which it says how many they are. */

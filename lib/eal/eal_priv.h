@@ -106,6 +106,7 @@ struct eal_args {
 	char **argv;
 	int argc;
 	int room;
+	bool names_drivers; /* those of DPDK's folder are not wanted */
 };
 
 /*
@@ -119,12 +120,13 @@ int eal_args_build(struct eal_args *args, const struct weft_eal_cfg *cfg,
 __attribute__((format(printf, 2, 3))) int eal_args_add(struct eal_args *args, const char *fmt, ...);
 
 /*
- * Where nothing in @cfg may want others: have EAL load the drivers alone that our own ports and
- * pools are made of. Last of what is added to @args; 0 or -ENOMEM. Then rte_eal_init(), and
- * eal_drivers_loaded(), whatever came of it.
+ * Where nothing in @cfg may want others: name the drivers alone that our own ports and pools are
+ * made of. Last of what is added to @args; 0 or -ENOMEM.
  */
 int eal_drivers_choose(struct eal_args *args, const struct weft_eal_cfg *cfg);
-void eal_drivers_loaded(void);
+
+/* Whether rte_eal_init() leaves DPDK's folder of drivers alone; false behind it. */
+void eal_drivers_hide(bool hide);
 
 /* Keep from now on what EAL writes, all but its crash. False: it could not be kept. */
 bool eal_hush_begin(void);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# No program may link a driver of DPDK: those come from the plug-in directory, or the numbers of
-# mempool drivers differ between processes and DPDK's own tools cannot attach. The bus of virtual
+# No program may link a driver of DPDK: those are loaded when EAL starts, or the numbers of mempool
+# drivers differ between processes and DPDK's own tools cannot attach. The bus of virtual
 # devices is no driver: ours register with it, and it is the very file in that directory.
 set -eu
 command -v readelf >/dev/null || { echo "skipped: no readelf"; exit 77; }

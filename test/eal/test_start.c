@@ -11,6 +11,7 @@
 #include "weft_fail.h"
 
 #include <dirent.h>
+#include <dlfcn.h>
 #include <inttypes.h>
 #include <link.h>
 #include <rte_errno.h>
@@ -113,6 +114,8 @@ struct start {
 	bool has_early; /* what was in memory before is there */
 	enum start_pages pages; /* of EAL's memory */
 	char drivers[512]; /* of pools and ports, that are loaded: "mempool_ring net_memif" */
+	char eal[64]; /* its library, as dlopen() knows it */
+	bool is_hidden;
 	bool has_null; /* that driver, which no port of ours is made of, is among them */
 };
 
@@ -166,6 +169,8 @@ note_driver(struct dl_phdr_info *info, size_t size, void *arg)
 		if (strncmp(file + 1, kinds[i], strlen(kinds[i])) == 0)
 			snprintf(s->drivers + used, sizeof(s->drivers) - used, "%s%.*s",
 				used != 0 ? " " : "", (int)strcspn(file + 8, "."), file + 8);
+	if (file != NULL && strncmp(file, "/librte_eal.so", 14) == 0)
+		snprintf(s->eal, sizeof(s->eal), "%s", file + 1);
 	s->has_null |= file != NULL && strncmp(file, "/librte_net_null.", 17) == 0;
 	return 0;
 }
@@ -186,6 +191,7 @@ start_there(const char *name, int error, unsigned int nth, int output, int answe
 	s.has_early = s.rc == 0 && early != NULL && early_is_there();
 	s.pages = s.has_early ? pages_at(early) : NOT_PLAIN;
 	dl_iterate_phdr(note_driver, &s);
+	s.is_hidden = s.eal[0] == '\0' || dlopen(s.eal, RTLD_LAZY | RTLD_NOLOAD) == NULL;
 	s.same_output = fstat(output, &want) == 0 && fstat(STDOUT_FILENO, &out) == 0 &&
 	                fstat(STDERR_FILENO, &err) == 0 && out.st_ino == want.st_ino &&
 	                err.st_ino == want.st_ino;
@@ -241,6 +247,8 @@ folders(void)
 static void
 ends_in_order(const struct start *s, const char *what, unsigned int nth)
 {
+	if (s->is_hidden)
+		fail_msg("%s, call %u: EAL's library is still hidden", what, nth);
 	if (s->died || !s->same_output || s->said[0] != '\0' || folders() != 0)
 		fail_msg("%s, call %u: %d \"%s\", said \"%s\", %u folders left", what, nth, s->rc,
 			s->err, s->said, folders());
@@ -333,6 +341,7 @@ WEFT_TEST(ordinary_pages_may_be_large)
 /* All of DPDK's 128 take as long as the rest of a start. */
 WEFT_TEST(drivers_are_loaded_that_ports_need)
 {
+	char *argv[] = { TEST_ARG("--log-level=error") };
 	struct start s;
 
 	start(NULL, 0, 0, &s);
@@ -342,6 +351,12 @@ WEFT_TEST(drivers_are_loaded_that_ports_need)
 	start(NULL, 0, 0, &s);
 	cfg.any_driver = false;
 	ends_in_order(&s, "a start with any driver", 0);
+	assert_true(s.has_null);
+	cfg.user_argv = argv;
+	cfg.user_argc = 1;
+	start(NULL, 0, 0, &s);
+	cfg.user_argc = 0;
+	ends_in_order(&s, "a start with arguments", 0);
 	assert_true(s.has_null);
 }
 
