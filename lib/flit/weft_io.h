@@ -79,10 +79,11 @@ size_t weft_io_tlp_len(const uint8_t *tlp, size_t have);
 /** True if weft_io_pack_tlp() takes it: header known, len as it says, ids of 12 bits. */
 bool weft_io_is_valid(const struct weft_io_tlp *t);
 
-/** Copy what there is of a packet and no more, which of a read is a tenth. */
+/** Copy what there is of a packet, whose length is in range: of a read that is a tenth. */
 static inline void
 weft_io_copy(struct weft_io_tlp *to, const struct weft_io_tlp *t)
 {
+	assert(t->len <= WEFT_IO_TLP_MAX);
 	memcpy(to, t, offsetof(struct weft_io_tlp, tlp) + t->len);
 }
 
@@ -131,7 +132,10 @@ struct weft_io_packer {
 
 void weft_io_pack_init(struct weft_io_packer *p, enum weft_form form);
 
-/** Begin a flit in 256 bytes at @p flit: header, and what waits of a TLP. */
+/**
+ * Begin a flit in 256 bytes at @p flit: header, and what waits of a TLP. The rest is garbage until
+ * it ends.
+ */
 void weft_io_pack_begin(struct weft_io_packer *p, uint8_t *flit);
 
 /**

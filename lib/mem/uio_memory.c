@@ -188,6 +188,8 @@ weft_uio_look_ahead(const struct weft_uio_memory *m, const uint8_t *flit)
 		if (at >= m->cfg.len || read[i].len > m->cfg.len - at ||
 			read[i].len > WEFT_UIO_BYTES_MAX)
 			continue;
+		if (m->cfg.poison != NULL)
+			__builtin_prefetch(&m->cfg.poison[at / LINE / 64]);
 		for (uint64_t l = at / LINE; l * LINE < at + read[i].len; l++)
 			__builtin_prefetch(m->cfg.mem + l * LINE);
 	}

@@ -80,7 +80,7 @@ enum weft_request_status {
 struct weft_completion {
 	uint64_t cookie; /**< as given with the request */
 	uint64_t latency_ns; /**< from request to completion */
-	/** read that is DONE, NXM or POISON: len bytes, until the next call */
+	/** read that is DONE, NXM or POISON: len bytes, until the next call or the packet goes */
 	const uint8_t *data;
 	uint16_t len; /**< of the request */
 	uint8_t kind; /**< enum weft_request_kind */
