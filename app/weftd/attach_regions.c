@@ -282,7 +282,10 @@ attach_regions_at(const struct attach_view *v, uint32_t index, struct weft_attac
 
 /* --- opening --- */
 
-/* "0x1000", "64M". False: it is none, or too large. @p end receives what is behind it. */
+/*
+ * "0x1000", "64M"; nothing of base 8. False: it is none, or too large. @p end receives what is
+ * behind it.
+ */
 static bool
 region_number(const char *text, uint64_t *value, const char **end)
 {
@@ -290,7 +293,7 @@ region_number(const char *text, uint64_t *value, const char **end)
 	const char *unit;
 	char *behind;
 
-	if (*text < '0' || *text > '9')
+	if (*text < '0' || *text > '9' || (text[0] == '0' && text[1] >= '0' && text[1] <= '9'))
 		return false;
 	errno = 0;
 	*value = strtoull(text, &behind, 0);

@@ -120,7 +120,8 @@ key_read_integer(const char *text, uint64_t max, uint64_t *v)
 {
 	char *end;
 
-	if (!isdigit((unsigned char)text[0]))
+	/* Nobody means base 8. */
+	if (!isdigit((unsigned char)text[0]) || (text[0] == '0' && isdigit((unsigned char)text[1])))
 		return false;
 	errno = 0;
 	*v = strtoull(text, &end, 0);

@@ -59,6 +59,8 @@ for mode in rxl cxl; do
 	same "$mode: written and read back" "to all of you" "$("$read_write" h0 g0 100 "to all of you")"
 	same "$mode: read by another host" "to all of you" "$("$read_write" h1 g0 100)"
 	same "$mode: by a part" "to all of you" "$("$read_write" h1 g0:100+1K 0)"
+	# No number is of base 8.
+	misused 'expected NAME or NAME:OFFSET+SIZE' "$app/weftctl" --node h0 mem read g0:0640+1M 0 1
 	head -c 300000 /dev/urandom >"$work/data"
 	"$app/weftctl" --node h0 mem write g0 77 --file "$work/data"
 	"$app/weftctl" --node h1 mem cmp g0 77 "$work/data" || die "$mode: what h0 wrote h1 does not read"

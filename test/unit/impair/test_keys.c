@@ -96,6 +96,7 @@ WEFT_TEST(bad_text_is_refused_with_a_line)
 		{ "drop=0.1x", -EINVAL, "drop: expected P: of a frame to be lost; got \"0.1x\"" },
 		{ "drop=0.1@1", -EINVAL, "drop: expected P: of a frame to be lost; got \"0.1@1\"" },
 		{ "seed=-1", -EINVAL, "seed: expected N: of the random numbers; got \"-1\"" },
+		{ "seed=010", -EINVAL, "seed: expected N: of the random numbers; got \"010\"" },
 		{ "seed=18446744073709551616", -EINVAL,
 			"seed: expected N: of the random numbers; got \"18446744073709551616\"" },
 		{ "burst=4@", -EINVAL,
