@@ -32,6 +32,7 @@ struct conn {
 	struct session_watch { /* control thread: what it has seen of the session and spoken of */
 		uint64_t begun;
 		uint64_t since_ns; /* when it saw the present state first */
+		uint64_t lived_ns; /* when it saw a session last; 0: there never was one */
 		double since; /* the same in seconds since 1970 */
 		uint64_t stuck_ns; /* when it saw the retry layer stuck first; 0: it is not */
 		uint8_t state; /* enum weft_session_state */

@@ -135,9 +135,19 @@ weftd_elapsed_s(const struct timespec *since)
 	return (double)(now.tv_sec - since->tv_sec) + (double)(now.tv_nsec - since->tv_nsec) / 1e9;
 }
 
+/* For how long link @p of a node had no session: since the last one, or since the start. */
+static double
+weftd_without_s(const struct node *n, unsigned int p, double seconds)
+{
+	const uint64_t lived_ns = n->conn[p].watch.lived_ns;
+
+	return lived_ns == 0 ? seconds : (double)(node_now_ns() - lived_ns) / 1e9;
+}
+
 /*
- * Why the run cannot succeed, or NULL: a refusal, or a connection that does not come up. A run
- * without an end goes on, for others and for the time when files fit.
+ * Why the run cannot succeed, or NULL: a refusal, or a connection that does not come up, or not
+ * again: who is at its other end may restart. A run without an end goes on, for others and for the
+ * time when files fit.
  */
 static const char *
 weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
@@ -155,14 +165,16 @@ weftd_what_fails(struct daemon *d, double seconds, char *line, size_t len)
 			(n->topo->kind != WEFT_TOPO_HOST && !n->load->has_uio))
 			continue;
 		for (uint16_t p = 0; p < n->node->n_links; p++) {
+			const double without_s = weftd_without_s(n, p, seconds);
+
 			if (__atomic_load_n(&n->node->link[p].state, __ATOMIC_RELAXED) ==
 					WEFT_NODE_UP ||
-				!n->node->link[p].is_needed)
+				!n->node->link[p].is_needed || without_s < d->cfg.wait_s)
 				continue;
 			snprintf(line, len, "%s %s: no answer from %s (PID 0x%03x) in %.0f s",
 				weft_topo_kind_words[n->topo->kind], n->topo->name,
 				d->topo->node[n->node->link[p].topo_node].name,
-				n->node->link[p].pid, seconds);
+				n->node->link[p].pid, without_s);
 			return line;
 		}
 	}

@@ -186,6 +186,8 @@ watch_session(struct conn *c, uint64_t now_ns)
 		w->since_ns = now_ns;
 		w->since = watch_time();
 	}
+	if (state == WEFT_SESSION_UP || state == WEFT_SESSION_STALLED)
+		w->lived_ns = now_ns;
 	if (state == WEFT_SESSION_STALLED)
 		watch_stalled(c, now_ns - w->since_ns);
 	else if (state == WEFT_SESSION_DOWN)

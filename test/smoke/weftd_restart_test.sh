@@ -98,6 +98,28 @@ same "old lines or zeros taken for others" 0 "$(total mismatches)"
 same "new memories met" 1 "$(json "$work/h.json" 'o["nodes"][0]["connections"][0]["memory_replaced"]')"
 grep -q 'node h0: g0 restarted with empty memory (generation' "$work/h0.log" || die "the host said nothing of it"
 
+# --wait is for each time without a session: a GFD that ends when more than that of the run is over has as long to come
+# back. If it does not, the run ends.
+gone() { # gone PID: it takes its leave
+	kill -INT "$1"
+	wait "$1" || die "a GFD ended with $?"
+}
+fabric 60000 "rate: 1000"
+before=$SECONDS
+start h0 --until-done --wait 6 --json "$work/h.json"
+wait_for 20 has_read h0 "$pid_h0" 100
+while [ $((SECONDS - before)) -le 7 ]; do sleep 0.2; done
+gone "$pid_g0"
+sleep 0.5
+start g0
+again
+gone "$pid_g0"
+status=0
+wait "$pid_h0" || status=$?
+same "status of a host whose GFD is gone" 1 "$status"
+grep -q 'host h0: no answer from g0 (PID 0x200) in 6 s' "$work/h0.log" || die "the host said nothing of a GFD that is gone"
+start g0
+
 # In cxl mode the switch tells the GFD: what it had is poison, no zeros, until it is written (SESS-32).
 for node in s0 g0; do kill_hard "$(eval "echo \$pid_$node")"; done
 mode=cxl
