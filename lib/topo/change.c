@@ -106,6 +106,48 @@ change_compare_ports(const struct change *c, const struct weft_topo_node *n)
 	return 0;
 }
 
+static bool
+change_has_name(const struct weft_topo *t, const struct weft_topo_names *n, uint16_t node)
+{
+	for (unsigned int i = 0; i < n->n; i++)
+		if (t->list[n->first + i] == node)
+			return true;
+	return false;
+}
+
+/* Whether all that @a names of @s are named by @b of @t as well. */
+static bool
+change_names_all(const struct weft_topo *s, const struct weft_topo_names *a,
+	const struct weft_topo *t, const struct weft_topo_names *b)
+{
+	for (unsigned int i = 0; i < a->n; i++)
+		if (!change_has_name(t, b, s->list[a->first + i]))
+			return false;
+	return a->is_given == b->is_given;
+}
+
+/* Rows of rerouters go by these at the start, so vectors of the edge ports stay as they were. */
+static int
+change_compare_vectors(
+	const struct change *c, const struct weft_topo_node *now, const struct weft_topo_node *next)
+{
+	const struct {
+		const char *name;
+		const struct weft_topo_names *now, *next;
+	} of[] = { { "vtv", &now->vtv, &next->vtv }, { "lav", &now->lav, &next->lav } };
+	char where[WEFT_TOPO_NAME_ROOM + 32];
+
+	for (unsigned int i = 0; c->now->cxl_io.packets != 0 && i < WEFT_ARRAY_SIZE(of); i++) {
+		if (change_names_all(c->now, of[i].now, c->next, of[i].next) &&
+			change_names_all(c->next, of[i].next, c->now, of[i].now))
+			continue;
+		snprintf(where, sizeof(where), "node %s", now->name);
+		return topo_refuse(c->err, c->file, where, "%s cannot change while the fabric runs",
+			of[i].name);
+	}
+	return 0;
+}
+
 static int
 change_compare_nodes(const struct change *c)
 {
@@ -119,6 +161,8 @@ change_compare_nodes(const struct change *c)
 
 		snprintf(where, sizeof(where), "node %s", now->name);
 		rc = topo_compare(c->err, c->file, where, "", &topo_section[SECTION_NODE], &kept);
+		if (rc == 0)
+			rc = change_compare_vectors(c, now, next);
 		if (rc == 0 && now->n_ports != next->n_ports)
 			rc = topo_refuse(c->err, c->file, where,
 				"links cannot change while the fabric runs");

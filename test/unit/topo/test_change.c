@@ -125,6 +125,66 @@ WEFT_TEST(all_else_is_refused_by_name)
 	weft_topo_free(now);
 }
 
+/* A fabric of two devices with memory, and a host. */
+static struct weft_topo *
+devices(const char *packets, const char *of_h0, const char *of_d0)
+{
+	struct weft_topo_error err;
+	struct weft_topo *t;
+	char text[1024];
+	const int n = snprintf(text, sizeof(text),
+		"fabric: uio\n%s"
+		"segments: [{target: d0}, {target: d1}]\n"
+		"nodes:\n"
+		"  - {name: h0, kind: host, pid: 1%s}\n"
+		"  - {name: d0, kind: device, pid: 2, memory: 1M%s}\n"
+		"  - {name: d1, kind: device, pid: 3, memory: 1M}\n"
+		"  - {name: d2, kind: device, pid: 4}\n"
+		"  - {name: s0, kind: switch, pid: 5}\n"
+		"links: [{a: h0, b: s0}, {a: d0, b: s0}, {a: d1, b: s0}, {a: d2, b: s0}]\n",
+		packets, of_h0, of_d0);
+
+	if (weft_topo_parse(&t, "uio", text, (size_t)n, &err) != 0)
+		fail_msg("%s", err.text);
+	return t;
+}
+
+/* Where packets go, vectors are in what nodes made at the start. */
+WEFT_TEST(vectors_of_ports_stay_where_there_is_uio)
+{
+	static const char io[] = "defaults: {cxl_io: 64}\n";
+	static const struct {
+		const char *vtv[2], *lav[2], *says;
+	} cases[] = {
+		{ { "", "" }, { "", "" }, NULL },
+		{ { "", ", vtv: [d0]" }, { "", "" }, "node h0: vtv cannot change" },
+		{ { ", vtv: []", "" }, { "", "" }, "node h0: vtv cannot change" },
+		{ { ", vtv: [d0, d1]", ", vtv: [d1, d0]" }, { "", "" }, NULL },
+		{ { ", vtv: [d0]", ", vtv: [d1]" }, { "", "" }, "node h0: vtv cannot change" },
+		{ { "", "" }, { "", ", lav: []" }, "node d0: lav cannot change" },
+		{ { "", "" }, { ", lav: [d1]", ", lav: [d1]" }, NULL },
+		{ { "", "" }, { ", lav: [d1]", ", lav: [d2, d1]" }, "node d0: lav cannot change" },
+		{ { "", "" }, { ", lav: [d2, d1]", ", lav: [d2]" }, "node d0: lav cannot change" },
+	};
+
+	for (size_t i = 0; i < 2 * WEFT_ARRAY_SIZE(cases); i++) {
+		const bool has_uio = i % 2 == 0;
+		struct weft_topo *t[2];
+		struct weft_topo_error err = { .line = 7 };
+		int rc;
+
+		for (unsigned int v = 0; v < 2; v++)
+			t[v] = devices(has_uio ? io : "", cases[i / 2].vtv[v], cases[i / 2].lav[v]);
+		rc = weft_topo_check_change(t[0], t[1], "uio", &err);
+		if (!has_uio || cases[i / 2].says == NULL)
+			assert_int_equal(rc, 0);
+		else if (rc != -EINVAL || strstr(err.text, cases[i / 2].says) == NULL)
+			fail_msg("%s: got %d, \"%s\"", cases[i / 2].says, rc, err.text);
+		for (unsigned int v = 0; v < 2; v++)
+			weft_topo_free(t[v]);
+	}
+}
+
 /* Of cxl mode, as one of rxl has none. */
 WEFT_TEST(form_of_a_link_stays)
 {
