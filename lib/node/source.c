@@ -188,13 +188,20 @@ weft_node_change_free(const struct weft_node *n, struct weft_node_change *c)
 	node_free(n, c);
 }
 
+/* Segments in which it has lines: those that came while the fabric runs stand behind them. */
+static uint32_t
+source_targets_now(const struct node_source *s)
+{
+	return (uint32_t)(weft_traffic_units(s->traffic) / (s->lines.n / s->lines.unit));
+}
+
 /* A node that had no right to a segment goes to lines of its own there with its first. */
 static bool
 source_change_targets(const struct weft_node *n, const struct weft_topo *t,
-	const struct node_source *s, const uint16_t *segment, uint32_t targets,
-	struct source_change *c)
+	const struct node_source *s, const uint16_t *segment, struct source_change *c)
 {
 	const struct weft_traffic_target *now = weft_traffic_targets(s->traffic);
+	const uint32_t targets = source_targets_now(s);
 	bool is_moved = false;
 
 	for (uint32_t i = 0; i < targets; i++) {
@@ -236,7 +243,6 @@ source_prepare(struct weft_node *n, const struct node_source *s, const struct we
 	const struct weft_topo *next, bool (*is_stopped)(void), struct source_change *c)
 {
 	uint16_t *segment;
-	uint32_t targets;
 	bool is_changed;
 
 	if (s == NULL)
@@ -249,8 +255,8 @@ source_prepare(struct weft_node *n, const struct node_source *s, const struct we
 		return -ENOMEM;
 	}
 	c->change = (struct weft_traffic_change){ c->targets, c->units };
-	targets = source_segments(n, next, segment);
-	is_changed = source_change_targets(n, next, s, segment, targets, c);
+	source_segments(n, next, segment);
+	is_changed = source_change_targets(n, next, s, segment, c);
 	is_changed |= source_change_units(n, s, now, next, is_stopped, c);
 	node_free(n, segment);
 	if (!is_changed)

@@ -254,6 +254,42 @@ unaware(struct toy *w)
 	return NULL;
 }
 
+static bool
+never(void)
+{
+	return false;
+}
+
+/* Its lines are in the segments of the start; a sanitizer sees who looks behind them. */
+WEFT_TEST(segments_that_come_are_no_change_to_a_source)
+{
+#define GROWING(more)                                                                              \
+	"fabric: toy\nsegments: [{target: g0, size: 4K}" more "]\n" NODES_YAML                     \
+	"workloads:\n  - {on: h0, kind: mem, requests: 0, lines: 1}\n"                             \
+	"  - {on: h0, kind: uio, requests: 0, lines: 4}\n"
+#define ONE_MORE ", {target: g0, size: 4K}"
+	static const char yaml[] =
+		GROWING(ONE_MORE ONE_MORE ONE_MORE ONE_MORE ONE_MORE ONE_MORE ONE_MORE);
+	const struct weft_load_files files = {
+		.topology = "toy", .yaml = yaml, .len = strlen(yaml)
+	};
+	struct weft_node_change *change;
+	struct weft_topo_error err;
+	struct weft_topo *next;
+	struct weft_load *load;
+	struct toy w;
+
+	toy_init(&w, GROWING(""));
+	assert_int_equal(weft_load_open(&next, &load, &files, &err), 0);
+	assert_int_equal(weft_node_prepare(toy_node(&w, "h0"), w.topo, next, never, &change), 0);
+	assert_null(change);
+	weft_topo_free(next);
+	weft_load_free(load);
+	toy_fini(&w);
+#undef ONE_MORE
+#undef GROWING
+}
+
 WEFT_TEST(goodbye_is_said_in_a_session_that_has_just_begun)
 {
 	struct weft_node *n;
