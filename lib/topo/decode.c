@@ -178,6 +178,7 @@ topo_decode_map(
 {
 	unsigned int *line_of = (unsigned int *)(void *)((char *)base + s->line_of);
 	const unsigned int before = l->n_fails;
+	bool are_known = true;
 	int rc;
 
 	line_of[0] = v->line;
@@ -187,13 +188,14 @@ topo_decode_map(
 		const struct topo_value *pair = &l->tree.value[i];
 		const struct topo_key *key = decode_find_key(s, pair->key);
 
-		if (key == NULL)
-			return decode_unknown_key(l, pair, s);
-		rc = decode_pair(l, pair, key, base, &line_of[key - s->key]);
+		are_known = are_known && key != NULL;
+		rc = key == NULL ? decode_unknown_key(l, pair, s)
+		                 : decode_pair(l, pair, key, base, &line_of[key - s->key]);
 		if (rc < 0)
 			return rc;
 	}
-	for (unsigned int i = 1; i < s->n; i++) {
+	/* A key that is missing may be the unknown one, misspelt. */
+	for (unsigned int i = 1; i < s->n && are_known; i++) {
 		if ((s->key[i].flags & REQUIRED) != 0 && line_of[i] == 0)
 			return topo_fail(l, -EINVAL, v->line, "key missing, expected %s, got none",
 				s->key[i].name);
@@ -222,18 +224,13 @@ topo_read_map(struct topo_load *l, const struct topo_value *v, const struct topo
 	return topo_decode_map(l, v, k->section, (char *)base + k->offset);
 }
 
-/*
- * Whether @v is a list of 1..@max; nobody can go on with the items of another: an error in any
- * case.
- */
+/* Whether @v is a list of 1..@max. */
 static int
 decode_check_list(struct topo_load *l, const struct topo_value *v, uint64_t max)
 {
-	if (v->kind != TOPO_LIST || v->count == 0) {
-		topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
+	if (v->kind != TOPO_LIST || v->count == 0)
+		return topo_bad(l, v, v->kind == TOPO_LIST ? "empty list" : "wrong type",
 			"a list of 1..%llu", (unsigned long long)max);
-		return -EINVAL;
-	}
 	if (v->count > max)
 		return topo_fail(l, -EFBIG, v->line, "too long, expected at most %llu, got %u",
 			(unsigned long long)max, v->count);
@@ -312,10 +309,12 @@ topo_read_list(
 	const unsigned int n = *(const unsigned int *)(void *)((char *)l + s->count);
 	struct topo_items *mine = (void *)((char *)base + k->offset);
 	const size_t end = strlen(l->where);
+	const unsigned int before = l->n_fails;
 	int rc = decode_check_list(l, v, k->max < s->most - n ? k->max : s->most - n);
 	char *item;
 
-	if (rc < 0)
+	/* Of what is no list there are no items to go on with. */
+	if (l->n_fails != before)
 		return rc;
 	item = decode_add_items(l, s, v->count);
 	if (item == NULL)

@@ -829,7 +829,7 @@ WEFT_TEST(error_is_one_printable_line)
 
 struct findings {
 	unsigned int n;
-	char text[4][512];
+	char text[8][512];
 };
 
 static void
@@ -858,4 +858,35 @@ WEFT_TEST(findings_have_paths_of_their_own)
 	assert_memory_equal(f.text[0], "x:5: nodes[0].kind: duplicate key", 33);
 	assert_memory_equal(f.text[1], "x:6: nodes[0].pid: bad number", 29);
 	assert_memory_equal(f.text[2], "x:7: nodes[1].pid: bad number", 29);
+}
+
+/* A key that nobody knows, or what is no list, hides nothing of what follows. */
+WEFT_TEST(findings_go_on_behind_what_cannot_be_read)
+{
+	static const char yaml[] = "fabric: x\nnodes:\n"
+				   "  - name: h0\n"
+				   "    kind: host\n"
+				   "    memry: 1M\n"
+				   "    gim: 5\n"
+				   "    lcores: none\n"
+				   "  - kind: gfd\n"
+				   "    nmae: g0\n"
+				   "    pid: 2\n"
+				   "groups: none\n"
+				   "links:\n"
+				   "  - {a: 7, b: [g0]}\n";
+	static const char *const says[] = {
+		"x:5: nodes[0]: unknown key, expected name|",
+		"x:6: nodes[0].gim: bad size",
+		"x:7: nodes[0].lcores: bad CPU list",
+		"x:9: nodes[1]: unknown key, expected name|",
+		"x:11: groups: wrong type, expected a list",
+		"x:13: links[0].b: bad text",
+	};
+	struct findings f = { 0 };
+
+	assert_int_equal(
+		weft_topo_check_text("x", yaml, strlen(yaml), keep, &f), WEFT_ARRAY_SIZE(says));
+	for (size_t i = 0; i < WEFT_ARRAY_SIZE(says); i++)
+		assert_memory_equal(f.text[i], says[i], strlen(says[i]));
 }
