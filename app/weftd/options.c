@@ -113,7 +113,8 @@ static const struct cli_option options[] = {
 		CLI_FLAG(cfg.http_users), .tags = RUN },
 	{ "verbose", NULL, NULL, "say more: every session that comes up", CLI_FLAG(cfg.verbose),
 		.letter = 'v' },
-	{ "quiet", NULL, NULL, "no text but errors", CLI_FLAG(cfg.quiet), .letter = 'q' },
+	{ "quiet", NULL, NULL, "no text but errors and what other options ask for",
+		CLI_FLAG(cfg.quiet), .letter = 'q' },
 };
 
 static const struct cli_program program = {

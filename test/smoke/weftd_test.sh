@@ -11,6 +11,8 @@ same "good" True "$(json "$work/r.json" 'o["good"]')"
 "$app/weftd" --seconds 1 --stats-interval 0.2 --json - >"$work/alone.json" 2>"$work/rates" || true
 same "standard output is the JSON alone" 6 "$(json "$work/alone.json" 'len(o["nodes"])')"
 grep -q '^Mflit/s in, out:' "$work/rates" || die "no rates on standard error: $(cat "$work/rates")"
+"$app/weftd" --seconds 1 --stats-interval 0.2 --quiet >"$work/rates" || true
+same "what is asked for is said, and no more" "Mflit/s" "$(cut -d' ' -f1 "$work/rates" | sort -u)"
 for h in h0 h1; do
 	same "$h: every read verified" True "$(json "$work/r.json" "[n['traffic']['verified'] ==
 n['traffic']['reads'] > 10000 and n['traffic']['writes'] > 10000 and n['done'] == 1 and
