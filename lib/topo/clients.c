@@ -101,8 +101,8 @@ clients_take_rows(struct topo_load *l, unsigned int node)
 	if (host->clients.n != 0 && (host->translates || host->n_translations != 0)) {
 		topo_where(l, "nodes[%u].clients", node);
 		return topo_fail(l, -EINVAL, l->node[node].line_of[NODE_CLIENTS],
-			"clients of a host that takes none, expected one without ats and "
-			"translations, got %s",
+			"clients of a host with ats or translations, expected none, got those of "
+			"%s",
 			host->name);
 	}
 	for (unsigned int i = 0; i < host->clients.n && rc == 0; i++) {

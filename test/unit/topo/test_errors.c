@@ -466,8 +466,8 @@ static const struct error_row rows[] = {
 		"  - {name: h0, kind: host, pid: 1, server: lab1, ats: {agent: t0},\n"
 		"    clients: [{uid: 1}]}",
 		6,
-		"nodes[0].clients: clients of a host that takes none, expected one without ats and "
-		"translations, got h0" },
+		"nodes[0].clients: clients of a host with ats or translations, expected none, got "
+		"those of h0" },
 
 	/* groups and rights */
 	{ 3, "groups: [{name: a}]", 3, "groups[0]: key missing, expected ranges, got none" },
