@@ -6,6 +6,9 @@
  * cxl mode hosts do not hear of new memory: it is poisoned until it is written, so other lines are
  * tried each time, and the first that is poison tells. What is on its way when a GFD goes is not
  * answered for 15 s: the next is asked for nevertheless.
+ *
+ * An attachment has places for so many regions. One gives its place back when it was closed and all
+ * that was asked of it is answered, as a region is closed only then; others wait for it.
  */
 
 #include "watch.h"
@@ -13,6 +16,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "serve.h"
@@ -26,24 +30,25 @@
 #define WATCH_ENDS 16
 
 struct watch_region {
-	struct watch_region *next; /* kept to the end, as nodes are */
-	struct node *node;
-	uint32_t n_open;
-	/* The thread's. */
+	struct watch_region *next;
+	struct node *node; /* kept to the end */
+	uint32_t n_open; /* 0: the thread frees it */
+	bool is_over; /* nothing will ever come of it again. Atomic; set by the thread */
+	/* The thread's; but for the name and the size, which stay. */
 	struct fabric_file file;
 	unsigned int n_asked;
+	bool has_place; /* in the attachment */
 	bool is_poisoned; /* what was found last */
-	bool is_over; /* nothing will ever come of it again */
 };
 
 static struct {
 	pthread_t thread;
 	struct fabric_client client; /* the thread's, as the next */
 	uint8_t line[WATCH_LINE]; /* nobody looks at it */
+	unsigned int n_places; /* that are taken */
 	pthread_mutex_t lock; /* of what follows, and of each n_open */
 	pthread_cond_t stop;
 	struct watch_region *first;
-	unsigned int n_regions;
 	bool is_running;
 	bool is_over;
 } watch = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -53,24 +58,35 @@ watch_find(const struct node *node)
 {
 	struct watch_region *r = watch.first;
 
-	while (r != NULL && r->node != node)
+	while (r != NULL && (r->node != node || r->n_open == 0))
 		r = r->next;
 	return r;
 }
 
-/* As many as an attachment may have open. */
-static struct watch_region *
-watch_add(struct node *node, const struct fabric_file *f)
+/* It asks for what the file is: a part that has grown or shrunk since has another name and size. */
+static bool
+watch_is_same(const struct watch_region *r, const struct fabric_file *f)
 {
-	struct watch_region *r = watch.n_regions == FABRIC_SLOTS ? NULL : calloc(1, sizeof(*r));
+	return r->file.size == f->size && strcmp(r->file.name, f->name) == 0 &&
+	       !__atomic_load_n(&r->is_over, __ATOMIC_RELAXED);
+}
+
+/* In place of @p was, which may be NULL, and which stays where there is no memory. */
+static struct watch_region *
+watch_add(struct node *node, const struct fabric_file *f, struct watch_region *was)
+{
+	struct watch_region *r = calloc(1, sizeof(*r));
 
 	if (r == NULL)
-		return NULL;
+		return was;
 	r->node = node;
 	fabric_copy(&r->file, f);
 	r->next = watch.first;
 	watch.first = r;
-	watch.n_regions++;
+	if (was != NULL) {
+		r->n_open = was->n_open;
+		was->n_open = 0;
+	}
 	return r;
 }
 
@@ -83,8 +99,8 @@ watch_open(struct node *node, const struct fabric_file *f)
 		return; /* the kernel has nothing of it either */
 	pthread_mutex_lock(&watch.lock);
 	r = watch_find(node);
-	if (r == NULL)
-		r = watch_add(node, f);
+	if (r == NULL || !watch_is_same(r, f))
+		r = watch_add(node, f, r);
 	if (r != NULL)
 		r->n_open++;
 	pthread_mutex_unlock(&watch.lock);
@@ -97,7 +113,7 @@ watch_close(const struct node *node)
 
 	pthread_mutex_lock(&watch.lock);
 	r = watch_find(node);
-	if (r != NULL && r->n_open != 0)
+	if (r != NULL)
 		r->n_open--;
 	pthread_mutex_unlock(&watch.lock);
 }
@@ -108,13 +124,19 @@ watch_next(struct watch_region *r)
 {
 	pthread_mutex_lock(&watch.lock);
 	r = r == NULL ? watch.first : r->next;
-	while (r != NULL && (r->n_open == 0 || r->is_over))
+	while (r != NULL && (r->n_open == 0 || __atomic_load_n(&r->is_over, __ATOMIC_RELAXED)))
 		r = r->next;
 	pthread_mutex_unlock(&watch.lock);
 	return r;
 }
 
 /* --- its thread --- */
+
+static void
+watch_end_region(struct watch_region *r)
+{
+	__atomic_store_n(&r->is_over, true, __ATOMIC_RELAXED);
+}
 
 static void
 watch_judge(struct watch_region *r, int status)
@@ -127,13 +149,38 @@ watch_judge(struct watch_region *r, int status)
 			serve_doubt(r->node);
 		r->is_poisoned = true;
 		break;
-	case -ESTALE: r->is_over = true; /* fallthrough */
+	case -ESTALE: watch_end_region(r); /* fallthrough */
 	case -EACCES:
 	case -ENXIO: serve_doubt(r->node); break;
 	/* The main thread tells of a daemon that has gone. */
-	case -ESHUTDOWN: r->is_over = true; break;
+	case -ESHUTDOWN: watch_end_region(r); break;
 	default: break;
 	}
+}
+
+/* What was asked is not answered any more. */
+static void
+watch_forget(void)
+{
+	struct watch_region *r;
+
+	if (watch.client.w != NULL)
+		return;
+	pthread_mutex_lock(&watch.lock);
+	for (r = watch.first; r != NULL; r = r->next)
+		r->n_asked = 0;
+	pthread_mutex_unlock(&watch.lock);
+}
+
+/* False: all places are taken. */
+static bool
+watch_take_place(struct watch_region *r)
+{
+	if (!r->has_place && watch.n_places < FABRIC_SLOTS) {
+		r->has_place = true;
+		watch.n_places++;
+	}
+	return r->has_place;
 }
 
 static void
@@ -142,7 +189,11 @@ watch_ask(struct watch_region *r, uint64_t number)
 	const uint64_t lines = r->file.size / WATCH_LINE;
 	int rc;
 
-	if (lines == 0 || r->n_asked == WATCH_MOST)
+	/* It attaches to the next daemon: nothing comes any more from the one before. */
+	if (watch.client.w != NULL && watch.client.epoch < r->file.epoch)
+		fabric_detach(&watch.client);
+	watch_forget();
+	if (lines == 0 || r->n_asked == WATCH_MOST || !watch_take_place(r))
 		return;
 	/* It may not have been known at open, and other memory have come before the first look. */
 	if (r->file.generation == 0)
@@ -170,18 +221,36 @@ watch_listen(void)
 	}
 }
 
-/* What was asked is not answered any more. */
+/* One that needs its place no more, or NULL. @p is_closed: it is in no list then. */
+static struct watch_region *
+watch_take_idle(bool *is_closed)
+{
+	struct watch_region **at, *r;
+
+	pthread_mutex_lock(&watch.lock);
+	for (at = &watch.first; (r = *at) != NULL; at = &r->next)
+		if (r->n_asked == 0 && (r->n_open == 0 || (r->is_over && r->has_place)))
+			break;
+	*is_closed = r != NULL && r->n_open == 0;
+	if (*is_closed)
+		*at = r->next;
+	pthread_mutex_unlock(&watch.lock);
+	return r;
+}
+
 static void
-watch_forget(void)
+watch_tidy(void)
 {
 	struct watch_region *r;
+	bool is_closed;
 
-	if (watch.client.w != NULL)
-		return;
-	pthread_mutex_lock(&watch.lock);
-	for (r = watch.first; r != NULL; r = r->next)
-		r->n_asked = 0;
-	pthread_mutex_unlock(&watch.lock);
+	while ((r = watch_take_idle(&is_closed)) != NULL) {
+		fabric_close(&watch.client, &r->file);
+		watch.n_places -= r->has_place;
+		r->has_place = false;
+		if (is_closed)
+			free(r);
+	}
 }
 
 /* A moment. False: all is over. */
@@ -210,6 +279,7 @@ static void *
 watch_main(void *arg)
 {
 	for (uint64_t number = 1; watch_sleep(); number++) {
+		watch_tidy();
 		if (number % WATCH_LOOKS == 0)
 			for (struct watch_region *r = watch_next(NULL); r != NULL;
 				r = watch_next(r))
