@@ -232,17 +232,21 @@ check_say_signed(struct check *k, uint64_t block, const struct weft_sig_error *e
 
 	k->count.mismatches++;
 	m.offset = k->base + block * k->size + e->offset;
-	memcpy(m.expected, &e->computed, CHECK_BYTES);
-	memcpy(m.got, &e->stored, CHECK_BYTES);
+	weft_put_be64(m.expected, e->computed); /* as people write it */
+	weft_put_be64(m.got, e->stored);
 	snprintf(m.why, sizeof(m.why), "%s",
 		is_lost ? "an error was put there, and its signature is right"
 			: sign_word(e->type));
 	pthread_mutex_lock(&check_all.lock);
 	if (check_all.n < CHECK_SAID_MAX && check_is_new(m.offset)) {
 		check_all.list[check_all.n++] = m;
-		cli_warn("bad signature in %s at 0x%" PRIx64 ": expected 0x%" PRIx64
-			 ", got 0x%" PRIx64 ": %s",
-			check_all.region, m.offset, e->computed, e->stored, m.why);
+		if (is_lost)
+			cli_warn("signature in %s at 0x%" PRIx64 ": %s", check_all.region, m.offset,
+				m.why);
+		else
+			cli_warn("bad signature in %s at 0x%" PRIx64 ": expected 0x%" PRIx64
+				 ", got 0x%" PRIx64 ": %s",
+				check_all.region, m.offset, e->computed, e->stored, m.why);
 	}
 	pthread_mutex_unlock(&check_all.lock);
 }

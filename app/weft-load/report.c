@@ -180,7 +180,7 @@ report_json_mismatches(void)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < n; i++) {
-		char expected[2 * CHECK_BYTES + 1], got[2 * CHECK_BYTES + 1];
+		char expected[2 * CHECK_BYTES + 1] = "", got[2 * CHECK_BYTES + 1] = "";
 
 		for (unsigned int b = 0; b < m[i].n_bytes; b++) {
 			sprintf(expected + 2 * (size_t)b, "%02x", m[i].expected[b]);

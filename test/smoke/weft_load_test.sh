@@ -190,6 +190,8 @@ same "status where a block was changed" 1 $got
 holds "where a block was changed" 'o["mismatches"] >= 1 and o["ended"] == "done"'
 grep -qE '^weft-load: bad signature in g0:0\+64K at 0x1e5c: expected 0x[0-9a-f]+, got 0x[0-9a-f]+: guard$' other.err ||
 	die "where a block was changed: $(cat other.err)"
+same "signatures in JSON" "$(sed -nE '1s/.*expected 0x([0-9a-f]+), got 0x([0-9a-f]+): .*/\1 \2/p' other.err)" \
+	"$(json out '"%x %x" % tuple(int(o["first_mismatches"][0][k], 16) for k in ("expected", "got"))')"
 other 256 --pattern sequential
 other 4K --rate 1 # found in the end
 
