@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -176,7 +177,7 @@ client_due(const struct load_client *c, uint64_t now_ns, uint64_t *at_ns)
 	*at_ns = now_ns;
 	if (c->period_ns != 0)
 		*at_ns = c->start_ns + (uint64_t)((double)c->prepared * c->period_ns);
-	return *at_ns <= now_ns && *at_ns < c->stop_ns && (c->left > 0 || *at_ns < c->first_ns);
+	return *at_ns <= now_ns && now_ns < c->stop_ns && (c->left > 0 || *at_ns < c->first_ns);
 }
 
 /* Whether none will begin any more. */
@@ -343,19 +344,35 @@ client_start(struct load_client *c)
 		o->ops == 0 ? UINT64_MAX : o->ops / o->clients + (c->number < o->ops % o->clients);
 }
 
+/* Operations of the schedule that are due before @p ns, from the first on. */
+static uint64_t
+client_schedule(const struct load_client *c, uint64_t ns)
+{
+	if (ns <= c->start_ns)
+		return 0;
+	return (uint64_t)ceil((double)(ns - c->start_ns) / c->period_ns);
+}
+
 /* None begins any more since @p end_ns. */
 static void
 client_close(struct load_client *c, uint64_t end_ns)
 {
-	uint64_t due;
+	uint64_t due, warm;
 
 	/* After an error nothing was done from the last end on. */
 	if (!load_is_over(c->load) && c->end_ns < end_ns)
 		c->end_ns = end_ns;
-	if (c->period_ns == 0 || c->left == 0 || end_ns <= c->start_ns)
+	if (c->period_ns == 0 || c->left == 0)
 		return;
-	due = (uint64_t)((double)(end_ns - c->start_ns) / c->period_ns) + 1;
-	c->bad.not_begun = due > c->prepared ? due - c->prepared : 0;
+	due = client_schedule(c, end_ns);
+	if (due <= c->prepared)
+		return;
+	/* Those of the warm-up are none of --ops. */
+	warm = client_schedule(c, c->first_ns < end_ns ? c->first_ns : end_ns);
+	warm = warm > c->prepared ? warm - c->prepared : 0;
+	c->bad.not_begun = due - c->prepared;
+	if (c->bad.not_begun - warm > c->left)
+		c->bad.not_begun = warm + c->left;
 }
 
 static void

@@ -296,6 +296,13 @@ truncate -s 5G big
 WEFT_STUB=$work/big misused 'expected up to 4G with --verify, got 5368709120 bytes' "$l" --region g0 --verify
 rm big
 
+# A rate that nothing takes: the run ends in time, and what was due and did not begin is counted; with --ops no more
+# than are left of them.
+timeout 60 "$l" --region g0 --rate 1000000000 --seconds 0.05 --json - >out || die "a rate that nothing takes: status $?"
+holds "a rate that nothing takes" 'o["seconds"] < 10 and o["not_begun"] > 0 and o["ops"] + o["not_begun"] == 50000000'
+timeout 60 "$l" --region g0 --rate 1000000000 --seconds 0.05 --ops 20000000 --json - >out || die "the same, with --ops: status $?"
+holds "the same, with --ops" 'o["ops"] + o["not_begun"] == 20000000'
+
 # The same seed makes the same choices, and without --verify writes the same
 for seed in 5 5 6; do
 	mv -f copy before 2>run.err || true
