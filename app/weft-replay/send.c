@@ -26,6 +26,7 @@
 #define NAP_AFTER_S 0.001 /* nothing was due, and nothing came, for so long */
 #define NAP_NS 50000
 #define NEVER UINT64_MAX
+#define CYCLES_MAX 4e18 /* decades: no trace is slower */
 
 const char *const send_way_words[] = { "in", "out", "all", NULL };
 
@@ -121,9 +122,7 @@ send_init_clock(struct send *s)
 	}
 	s->cycles_per_ns = s->hz / 1e9 / s->cfg.speed;
 	span_ns = (double)t->frame[t->n - 1].at_ns;
-	s->period = (uint64_t)(t->n < 2 ? 0
-					: span_ns * (double)t->n / (double)(t->n - 1) *
-						  s->cycles_per_ns);
+	s->period = t->n < 2 ? 0 : span_ns * (double)t->n / (double)(t->n - 1) * s->cycles_per_ns;
 }
 
 int
@@ -165,12 +164,16 @@ send_fini(struct send *s)
 static uint64_t
 send_due(const struct send *s, const struct send_port *p)
 {
+	double after;
+
 	if (p->loop == s->cfg.loops || p->n == 0)
 		return NEVER;
 	if (s->cfg.rate > 0)
-		return s->start + (uint64_t)((double)p->prepared * s->cycles_per_frame);
-	return s->start + p->loop * s->period +
-	       (uint64_t)((double)s->cfg.trace->frame[p->index[p->turn]].at_ns * s->cycles_per_ns);
+		after = (double)p->prepared * s->cycles_per_frame;
+	else
+		after = (double)p->loop * s->period +
+		        (double)s->cfg.trace->frame[p->index[p->turn]].at_ns * s->cycles_per_ns;
+	return s->start + (uint64_t)(after < CYCLES_MAX ? after : CYCLES_MAX);
 }
 
 /* Copy what is due. What buffers there are none for is due still. */

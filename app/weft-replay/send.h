@@ -54,7 +54,7 @@ struct send {
 	double hz; /* of the TSC */
 	double cycles_per_ns; /* of the trace */
 	double cycles_per_frame; /* at a rate; 0: none */
-	uint64_t period; /* of a loop at the trace's times, cycles */
+	double period; /* of a loop at the trace's times, cycles */
 	uint64_t start;
 	uint64_t not_sent; /* frames of the trace that no port sends */
 	bool is_stopped;

@@ -124,6 +124,29 @@ wait ${pids[-1]} || status=$?
 same "status after a signal" "1 True" "$status $(r 'o["stopped"]')"
 grep -q '^weft-replay: stopped by a signal: the report ends after [0-9]* frames$' "$work/err" || die "$(cat "$work/err")"
 
+# Of a frame that is due in more than a century; the one before it has left when it sleeps.
+/usr/bin/python3 -S - "$t" "$work/late.pcap" <<'P'
+import struct, sys
+raw, at, out = open(sys.argv[1], "rb").read(), 24, b""
+for second in 0, 1700000000:
+    n = struct.unpack_from("<I", raw, at + 8)[0]
+    out += struct.pack("<IIII", second, 0, n, n) + raw[at + 16:at + 16 + n]
+    at += 16 + n
+open(sys.argv[2], "wb").write(raw[:24] + out)
+P
+rm -f "$work/text"
+"$app/weft-replay" --in "$work/late.pcap" --to ring --speed 0.1 --loop 1000000000 --json "$work/r.json" >"$work/text" \
+	2>"$work/err" &
+pids+=($!)
+wait_for 20 grep -q '^port back' "$work/text"
+sleeps() { grep -qE '^(230|115) ' "/proc/${pids[-1]}/syscall"; }
+wait_for 20 sleeps
+kill -TERM ${pids[-1]}
+status=0
+wait ${pids[-1]} || status=$?
+same "a frame that is not due in our time" "1 True 1" \
+	"$status $(r 'str(o["stopped"]) + " " + str(o["ports"][0]["sent"]["frames"])')"
+
 # Command lines.
 replay=("$app/weft-replay" --in "$t")
 misused '--to: expected an interface of 1 to 15 characters' "${replay[@]}" --to ''
