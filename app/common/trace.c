@@ -199,6 +199,12 @@ trace_close(struct trace *t)
 }
 
 bool
+trace_can_rewind(const struct trace *t)
+{
+	return t->size >= 0;
+}
+
+bool
 trace_is_file(const struct trace *t, const char *path)
 {
 	struct stat in, other;
@@ -245,7 +251,7 @@ trace_why(const struct trace *t)
 int
 trace_rewind(struct trace *t, char *err, size_t err_len)
 {
-	if (t->size < 0)
+	if (!trace_can_rewind(t))
 		return weft_errorf(err, err_len, -ESPIPE,
 			"%s: not a regular file, cannot be read twice", t->path);
 	if (lseek(t->fd, 0, SEEK_SET) != 0)

@@ -41,6 +41,9 @@ struct trace *trace_open(const char *path, char *err, size_t err_len);
 
 void trace_close(struct trace *t);
 
+/** Whether it can be read more than once: a regular file can. */
+bool trace_can_rewind(const struct trace *t);
+
 /** Whether @p path names the regular file that is being read. */
 bool trace_is_file(const struct trace *t, const char *path);
 

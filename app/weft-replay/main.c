@@ -404,6 +404,14 @@ replay_run(struct replay *r)
 		fputs("\r\033[K", stderr);
 }
 
+static void
+replay_judge_loop(const struct replay *r)
+{
+	if (r->opt.loops > 1 && r->opt.live.to == NULL && !trace_can_rewind(r->trace))
+		cli_fail("--loop: expected a regular file, got %s, which cannot be read twice",
+			r->opt.in);
+}
+
 /* Writing over the trace would empty it before it is read. */
 static void
 replay_keep_trace(const struct replay *r, const char *option, const char *path)
@@ -568,6 +576,7 @@ main(int argc, char **argv)
 	r.trace = trace_open(r.opt.in, err, sizeof(err));
 	if (r.trace == NULL)
 		cli_fail("%s", err);
+	replay_judge_loop(&r);
 	replay_keep_trace(&r, "--out", r.opt.out);
 	replay_keep_trace(&r, "--json", r.opt.json);
 	if (r.opt.live.to != NULL)

@@ -250,7 +250,9 @@ head -c 20 "$work/t.pcap" >"$work/head"
 refuses 'head: ends inside the record at byte 0' "$app/weft-replay" --in "$work/head"
 { head -c 20 "$work/whole.pcap"; printf '\145\0\0\0'; } >"$work/link"
 refuses 'expected link type 1 (Ethernet) or 147 (raw flits), got 101' "$app/weft-replay" --in "$work/link"
-refuses 'cannot be read twice' sh -c "cat $work/t.pcap | $app/weft-replay --in - --loop 2"
+refuses 'loop: expected a regular file, got -, which cannot be read twice' \
+	sh -c "cat $work/t.pcap | $app/weft-replay --in - --loop 2 --out $work/twice.pcap"
+[ ! -e "$work/twice.pcap" ] || die "a loop that was refused has written --out"
 misused '--speed: expected max or a factor' "$app/weft-replay" --in "$work/t.pcap" --speed fast
 misused '--mode: expected one of cxl, rxl' "$app/weft-replay" --in "$work/t.pcap" --mode pcie
 misused '--ide needs --key-file' "$app/weft-replay" --in "$work/t.pcap" --ide skid
