@@ -213,15 +213,6 @@ trace_is_file(const struct trace *t, const char *path)
 	       in.st_dev == other.st_dev && in.st_ino == other.st_ino;
 }
 
-int
-trace_link(const struct trace *t)
-{
-	return weft_pcap_has_link(&t->pcap, TRACE_LINK_RAW_FLITS) &&
-	                       !weft_pcap_has_link(&t->pcap, TRACE_LINK_ETHERNET)
-	               ? TRACE_LINK_RAW_FLITS
-	               : TRACE_LINK_ETHERNET;
-}
-
 enum trace_read
 trace_next(struct trace *t, struct trace_packet *p)
 {
@@ -257,6 +248,31 @@ trace_rewind(struct trace *t, char *err, size_t err_len)
 	if (lseek(t->fd, 0, SEEK_SET) != 0)
 		return weft_errorf(err, err_len, -errno, "%s: %s", t->path, strerror(errno));
 	return trace_start(t, err, err_len);
+}
+
+static bool
+trace_describes_raw_alone(const struct trace *t)
+{
+	return weft_pcap_has_link(&t->pcap, TRACE_LINK_RAW_FLITS) &&
+	       !weft_pcap_has_link(&t->pcap, TRACE_LINK_ETHERNET);
+}
+
+int
+trace_link(struct trace *t, char *err, size_t err_len)
+{
+	bool is_raw = trace_describes_raw_alone(t);
+	enum trace_read got = t->next;
+	int rc = 0;
+
+	/* Interfaces may be described anywhere, and each section has its own. */
+	if (is_raw && weft_pcap_is_ng(&t->pcap) && trace_can_rewind(t)) {
+		for (; got == TRACE_PACKET && is_raw; got = trace_record(t))
+			is_raw = t->record.packet.link != TRACE_LINK_ETHERNET;
+		rc = trace_rewind(t, err, err_len);
+	}
+	if (rc != 0)
+		return rc;
+	return is_raw ? TRACE_LINK_RAW_FLITS : TRACE_LINK_ETHERNET;
 }
 
 int

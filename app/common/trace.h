@@ -48,10 +48,14 @@ bool trace_can_rewind(const struct trace *t);
 bool trace_is_file(const struct trace *t, const char *path);
 
 /**
- * TRACE_LINK_RAW_FLITS if only such packets may come, as far as the interfaces say that the file
- * describes before its first packet; TRACE_LINK_ETHERNET otherwise.
+ * What packets are to come, before the first is read: a pcapng file that describes raw flits first
+ * is looked through to its end. Of one that can be read once, what it describes before its first
+ * packet says it.
+ *
+ * @return TRACE_LINK_RAW_FLITS if there are only such packets, TRACE_LINK_ETHERNET otherwise;
+ *         -errno with a line in @p err: it cannot be read again
  */
-int trace_link(const struct trace *t);
+int trace_link(struct trace *t, char *err, size_t err_len);
 
 /** Next packet. After anything but TRACE_PACKET nothing more can be read. */
 enum trace_read trace_next(struct trace *t, struct trace_packet *p);

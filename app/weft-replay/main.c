@@ -493,6 +493,16 @@ replay_finish(struct replay *r)
 	return rc;
 }
 
+static void
+replay_find_link(struct replay *r)
+{
+	char err[512];
+
+	r->opt.rx.out_link = trace_link(r->trace, err, sizeof(err));
+	if (r->opt.rx.out_link < 0)
+		cli_fail("%s", err);
+}
+
 /* A wire instead of the pipeline. Does not return. */
 static void
 replay_to_wire(struct replay *r, struct weft_eal_cfg *eal)
@@ -532,7 +542,8 @@ replay_here(struct replay *r, struct weft_eal_cfg *eal)
 	char err[512];
 	uint64_t start;
 
-	r->opt.rx.out_link = trace_link(r->trace);
+	if (r->opt.out != NULL)
+		replay_find_link(r);
 	r->opt.rx.pool = start_dpdk(eal, &pool);
 	if (receiver_init(&r->rx, &r->opt.rx, replay_source, r, err, sizeof(err)) != 0)
 		cli_fail("%s", err);

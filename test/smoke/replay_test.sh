@@ -215,6 +215,29 @@ same "many interfaces: status" "0 0" "$(r 'str(o["truncated"]) + " " + str(o["br
 replay --spid 0x101 --dpid 0x200 --out "$work/out.pcap"
 "$app/weft-replay" --in "$work/out.pcap" --json "$work/r.json" >/dev/null
 same "many interfaces: --out" "1000 0" "$(r 'str(o["flits"]) + " " + str(o["crc"]["bad"])')"
+# So is that of a file that describes raw flits first, and Ethernet behind its first packets; of raw flits alone it is raw.
+"$app/weft-gen" --flits 10 --raw --spid 0x123 --dpid 0x200 --out "$work/raw.pcap"
+for kind in raw mixed; do
+	/usr/bin/python3 - "$work/raw.pcap" "$work/whole.pcap" "$work/t.pcap" $kind <<-'P'
+		import struct, sys
+		def block(kind, body):
+		    n = struct.pack("<I", len(body) + 12)
+		    return struct.pack("<I", kind) + n + body + n
+		def interface(link, number, file):
+		    raw, at, out = open(file, "rb").read(), 24, block(1, struct.pack("<HHI", link, 0, 0))
+		    while at < len(raw):
+		        n = struct.unpack_from("<I", raw, at + 8)[0]
+		        out += block(6, struct.pack("<IIIII", number, 0, 0, n, n) + raw[at + 16:at + 16 + n] + bytes(-n % 4))
+		        at += 16 + n
+		    return out
+		out = block(0x0A0D0D0A, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1)) + interface(147, 0, sys.argv[1])
+		open(sys.argv[3], "wb").write(out + (interface(1, 1, sys.argv[2]) if sys.argv[4] == "mixed" else b""))
+		P
+	replay --spid 0x123 --dpid 0x200 --out "$work/out.pcap"
+	"$app/weft-replay" --in "$work/out.pcap" --json "$work/r.json" >/dev/null
+	same "--out of $kind" "$([ $kind = raw ] && echo "147 10 1" || echo "1 1010 2")" \
+		"$(od -An -tu4 -j20 -N4 "$work/out.pcap" | tr -d ' ') $(r 'str(o["flits"]) + " " + str(o["connections"])')"
+done
 if command -v editcap >/dev/null; then
 	gen --flits 1000
 	editcap -F pcapng "$work/t.pcap" "$work/ng" && mv "$work/ng" "$work/t.pcap"

@@ -191,6 +191,81 @@ WEFT_TEST(a_file_can_be_read_again_and_a_pipe_not)
 	close(in);
 }
 
+/* A block of pcapng with a body of whole words. */
+static void
+put_block(FILE *f, uint32_t kind, const uint32_t *body, uint32_t words)
+{
+	const uint32_t len = 12 + 4 * words;
+
+	fwrite(&kind, 4, 1, f);
+	fwrite(&len, 4, 1, f);
+	fwrite(body, 4, words, f);
+	fwrite(&len, 4, 1, f);
+}
+
+static void
+put_section(FILE *f)
+{
+	put_block(f, 0x0A0D0D0A, (const uint32_t[]){ 0x1A2B3C4D, 1, UINT32_MAX, UINT32_MAX }, 4);
+}
+
+/* An interface, which is the @p number-th of its section, and a packet of it. */
+static void
+put_interface(FILE *f, uint32_t link, uint32_t number)
+{
+	put_block(f, 1, (const uint32_t[]){ link, 0 }, 2);
+	put_block(f, 6, (const uint32_t[]){ number, 0, 0, 4, 4, 0 }, 6);
+}
+
+/* The link type of a file as it was opened, which is then read from its first packet on. */
+static int
+link_of(unsigned int packets)
+{
+	struct trace *t = open_file();
+	struct trace_packet p;
+	char err[256];
+	const int link = trace_link(t, err, sizeof(err));
+
+	while (trace_next(t, &p) == TRACE_PACKET)
+		packets--;
+	assert_int_equal(packets, 0);
+	trace_close(t);
+	return link;
+}
+
+WEFT_TEST(a_file_is_of_raw_flits_if_it_has_nothing_else)
+{
+	char err[256];
+	struct trace *t;
+	FILE *f;
+
+	write_file(TRACE_LINK_ETHERNET);
+	assert_int_equal(link_of(3), TRACE_LINK_ETHERNET);
+	write_file(TRACE_LINK_RAW_FLITS);
+	assert_int_equal(link_of(3), TRACE_LINK_RAW_FLITS);
+	f = fopen(path, "w");
+	assert_non_null(f);
+	put_section(f);
+	put_interface(f, TRACE_LINK_RAW_FLITS, 0);
+	put_interface(f, 101, 1);
+	put_section(f);
+	put_interface(f, TRACE_LINK_RAW_FLITS, 0);
+	fflush(f);
+	assert_int_equal(link_of(3), TRACE_LINK_RAW_FLITS);
+	/* Behind the first packets of raw flits, in a section of its own. */
+	put_section(f);
+	put_interface(f, TRACE_LINK_ETHERNET, 0);
+	put_interface(f, TRACE_LINK_RAW_FLITS, 1);
+	fclose(f);
+	assert_int_equal(link_of(5), TRACE_LINK_ETHERNET);
+	t = open_file();
+	weft_fail_set("lseek64", EIO, 1);
+	assert_int_equal(trace_link(t, err, sizeof(err)), -EIO);
+	assert_true(weft_fail_end());
+	assert_non_null(strstr(err, "f: Input/output error"));
+	trace_close(t);
+}
+
 WEFT_TEST(a_disk_that_is_full_is_noticed)
 {
 	char err[256];
