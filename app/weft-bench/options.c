@@ -21,7 +21,7 @@
 const char *const bench_layout_words[] = { "rtc", "ring", NULL };
 
 /* Values of --stage and --atc-workload: the index is that of bench_at() and atc_workloads[]. */
-static const char *stage_words[256], *workload_words[33];
+static const char *stage_words[STAGES_MAX + 1], *workload_words[33];
 
 const struct bench *
 bench_at(unsigned int i)
@@ -73,6 +73,15 @@ options_judge_commas(const char *option, const char *text)
 			option, text);
 }
 
+static bool
+options_has_stage(const struct options *o, const char *name)
+{
+	for (unsigned int i = 0; i < o->n_stages; i++)
+		if (strcmp(o->stage[i], name) == 0)
+			return true;
+	return false;
+}
+
 static void
 options_read_stages(const char *option, char *text, void *to)
 {
@@ -84,9 +93,8 @@ options_read_stages(const char *option, char *text, void *to)
 
 		if (i < 0)
 			cli_usage("%s: no stage is called \"%s\"; --list shows them", option, name);
-		if (o->n_stages == STAGES_MAX)
-			cli_usage("%s: more than %d stages", option, STAGES_MAX);
-		o->stage[o->n_stages++] = stage_words[i];
+		if (!options_has_stage(o, name))
+			o->stage[o->n_stages++] = stage_words[i];
 	}
 }
 

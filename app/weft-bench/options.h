@@ -8,11 +8,11 @@
 #include "atc_sim.h"
 #include "bench.h"
 
-#define STAGES_MAX 48
+#define STAGES_MAX 256 /* more than there are */
 #define LIST_MAX ATC_SIM_LIST_MAX /* of numbers */
 
 struct options {
-	const char *stage[STAGES_MAX];
+	const char *stage[STAGES_MAX]; /* each once */
 	unsigned int n_stages;
 	const char *kernel;
 	const char *json;

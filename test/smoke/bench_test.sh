@@ -110,6 +110,9 @@ warns '--stage, --kernel, --iterations: no effect with --live' \
 misused '--stage: expected a list' "$app/weft-bench" --stage ''
 misused '--stage: expected a list' "$app/weft-bench" --stage crc,
 misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage nonesuch
+# All that there are have room, and so they have twice.
+all=$(for sig in "" --sig; do "$app/weft-bench" --list $sig | cut -d' ' -f1; done | paste -sd,)
+misused '--stage: no stage is called "nonesuch"' "$app/weft-bench" --stage "$all" --stage "$all,nonesuch"
 misused '--kernel nonesuch: no stage has a kernel of that name' "$app/weft-bench" --kernel nonesuch
 misused '--kernel nonesuch: stage crc has no such kernel' "$app/weft-bench" --stage crc --kernel nonesuch
 misused '--layout: expected one of rtc, ring' "$app/weft-bench" --layout both
