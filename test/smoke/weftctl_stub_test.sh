@@ -355,6 +355,22 @@ misused 'standard input: Is a directory' bash -c "exec $ctl <."
 "$ctl" </dev/null || die "no commands are no success"
 cmp mem data || die "what is no command wrote"
 
+# Another machine: an option may be cut, a value and an operand may look like one.
+there() { # WANT COMMAND...: what goes to ssh
+	local want=$1
+	shift
+	same "$*" "-- lab1 weftctl $want" "$(WEFT_SSH=echo "$ctl" "$@")"
+}
+for words in '--server lab1' '--server=lab1' '--serv lab1' '--ser=lab1'; do
+	# shellcheck disable=SC2086
+	there "'mem' 'list' '--no' 'h0' '--js'" mem $words list --no h0 --js
+	# shellcheck disable=SC2086
+	there "'mem' 'list'" --server lab2 mem list $words
+done
+there "'--node=--server' 'mem' 'list'" --node=--server --serve lab1 mem list
+there "'--file' '--server' 'mem' 'write' 'g0' '0'" --file --server --server lab1 mem write g0 0
+there "'mem' 'write' '--' 'g0' '--server'" --server lab1 mem write -- g0 --server
+
 # What makes no sense: status 2, and nothing is written
 misused 'expected one of mem list, mem read' "$ctl" --
 misused 'got "mem"' "$ctl" mem
