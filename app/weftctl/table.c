@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Copyright (c) 2026 The Weft Authors */
 
-/* Columns are as wide as what stands in them. */
+/* Columns are as wide as what stands in them, up to a bound; the last, of text, has none. */
 
 #include "table.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,14 +26,27 @@ table_value(const json_t *row, const char *key)
 }
 
 /* Bytes of a cell that a terminal might take for commands are shown as a question mark. */
+static char
+table_char(char c)
+{
+	return (unsigned char)c < ' ' || c == 0x7F ? '?' : c;
+}
+
+/* What is too long ends with dots, behind a whole character. */
 static void
 table_text(char *cell, const char *text)
 {
-	size_t n = 0;
+	static const char more[] = "...";
+	size_t n = strlen(text);
+	const bool is_whole = n < TABLE_CELL;
 
-	for (; text[n] != '\0' && n < TABLE_CELL - 1; n++)
-		cell[n] = (unsigned char)text[n] < ' ' || text[n] == 0x7F ? '?' : text[n];
-	cell[n] = '\0';
+	if (!is_whole)
+		n = TABLE_CELL - sizeof(more);
+	while (!is_whole && n > 0 && (text[n] & 0xC0) == 0x80)
+		n--;
+	for (size_t i = 0; i < n; i++)
+		cell[i] = table_char(text[i]);
+	strcpy(cell + n, is_whole ? "" : more);
 }
 
 static void
@@ -56,23 +70,34 @@ table_cell(char cell[TABLE_CELL], const json_t *v, enum table_form form)
 		snprintf(cell, TABLE_CELL, "%.0f", json_number_value(v));
 }
 
+/* However long it is. */
+static void
+table_put(const char *text)
+{
+	for (; *text != '\0'; text++)
+		putchar(table_char(*text));
+}
+
 static void
 table_line(const struct table_column *column, unsigned int n, const int *width, const json_t *row)
 {
 	char cell[TABLE_CELL];
 
 	for (unsigned int i = 0; i < n; i++) {
-		const char *gap = i == 0 ? "" : "  ";
+		const json_t *v = row == NULL ? NULL : table_value(row, column[i].key);
+		const bool is_text = column[i].form == TABLE_TEXT;
 
 		if (row == NULL)
 			table_text(cell, column[i].title);
 		else
-			table_cell(cell, table_value(row, column[i].key), column[i].form);
-		if (column[i].form == TABLE_TEXT && i == n - 1)
-			printf("%s%s", gap, cell);
+			table_cell(cell, v, column[i].form);
+		fputs(i == 0 ? "" : "  ", stdout);
+		if (!is_text || i != n - 1)
+			printf("%*s", is_text ? -width[i] : width[i], cell);
+		else if (json_is_string(v))
+			table_put(json_string_value(v));
 		else
-			printf("%s%*s", gap, column[i].form == TABLE_TEXT ? -width[i] : width[i],
-				cell);
+			fputs(cell, stdout);
 	}
 	putchar('\n');
 }
