@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,14 +50,25 @@ file_open_in(const char *path)
 	return fd;
 }
 
+/* Bytes up to its end; not known of a file that has some and a size of 0, as those of /proc. */
+static uint64_t
+file_left(int fd, const struct stat *st)
+{
+	const off_t at = S_ISREG(st->st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	char first;
+
+	if (at < 0 || (st->st_size == 0 && pread(fd, &first, 1, at) != 0))
+		return UINT64_MAX;
+	return st->st_size > at ? (uint64_t)(st->st_size - at) : 0;
+}
+
 void
 file_open(struct file_in *f, const struct ctl *c, const char *path)
 {
 	const bool is_stdin = path == NULL || file_is_stdin(path);
 	struct stat st;
-	off_t at;
 
-	*f = (struct file_in){ .c = c, .name = path, .size = UINT64_MAX };
+	*f = (struct file_in){ .c = c, .name = path };
 	if (is_stdin)
 		f->name = "standard input";
 	f->fd = is_stdin ? STDIN_FILENO : file_open_in(path);
@@ -64,9 +76,7 @@ file_open(struct file_in *f, const struct ctl *c, const char *path)
 		cli_usage("%s %s: %s", c->verb, f->name, strerror(errno));
 	if (S_ISDIR(st.st_mode))
 		cli_usage("%s %s: expected a file, got a folder", c->verb, f->name);
-	at = S_ISREG(st.st_mode) ? lseek(f->fd, 0, SEEK_CUR) : -1;
-	if (at >= 0)
-		f->size = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+	f->size = file_left(f->fd, &st);
 }
 
 /* Until there is something to read, or the end. A signal ends the wait, whenever it comes. */
@@ -98,6 +108,15 @@ file_read(struct file_in *f, uint8_t *p, size_t n)
 		done += got > 0 ? (size_t)got : 0;
 	}
 	return done;
+}
+
+void
+file_judge_end(const struct file_in *f, uint64_t done, const char *became)
+{
+	if (f->has_ended && f->size != UINT64_MAX && done < f->size)
+		cli_usage("%s %s: expected the %" PRIu64 " bytes of its size, got its end after "
+			  "%" PRIu64 "; %s",
+			f->c->verb, f->name, f->size, done, became);
 }
 
 static void

@@ -34,6 +34,12 @@ void file_open(struct file_in *f, const struct ctl *c, const char *path);
 /** Read @p n bytes, or as many as there are up to the end. @return how many */
 size_t file_read(struct file_in *f, uint8_t *p, size_t n);
 
+/**
+ * cli_usage() if the file ended before its size, after @p done bytes: it was cut meanwhile, or its
+ * size says something else. @p became is what was done with those.
+ */
+void file_judge_end(const struct file_in *f, uint64_t done, const char *became);
+
 /** Make an output file; "-" is standard output. One at a time. */
 void file_create(struct file_out *f, const struct ctl *c, const char *path);
 

@@ -278,6 +278,7 @@ mem_cmp(struct ctl *c)
 	}
 	mem_move(&m);
 	if (!d.differs) {
+		file_judge_end(&d.file, d.same, "those are equal");
 		is_all = is_all || d.file_ended || file_read(&d.file, &more, 1) == 0;
 		if (!is_all)
 			eof = c->operand[0];

@@ -40,7 +40,8 @@ put_file(struct mem_move *m, const char *path)
 	m->arg = &in;
 	m->is_quiet = isatty(in.fd) == 1;
 	done = mem_move(m);
-	/* The length of a pipe shows at its end. */
+	file_judge_end(&in, done, "those were written");
+	/* The length of a pipe, or of a file of /proc, shows at its end. */
 	if (done == m->r->size - m->off && file_read(&in, &more, 1) != 0)
 		cli_usage("%s %s: expected up to %" PRIu64 " bytes, got more of %s; those were "
 			  "written",

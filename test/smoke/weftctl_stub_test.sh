@@ -116,6 +116,22 @@ expect "write of a pipe by its name" 'd[2048:302048] = d[:300000]'
 expect "write of a file from where it stands" 'd[:299000] = d[1000:300000]'
 mem write g0:1K+64K 512 --file <(head -c 1000 part)
 expect "write to a part of a region" 'd[1536:2536] = d[:1000]'
+# A file of /proc has no size, and bytes.
+mem write g0 100 --file /proc/version
+expect "write of a file of /proc" 'v = open("/proc/version", "rb").read(); d[100:100 + len(v)] = v'
+mem load g0 /proc/version
+mem cmp g0 0 /proc/version || die "a file of /proc that is equal differs"
+expect "load of a file of /proc" 'v = open("/proc/version", "rb").read(); d[:len(v)] = v'
+# One of /sys has a size, and ends before it.
+short=/sys/devices/system/cpu/online
+if [ -s $short ] && [ "$(wc -c <$short)" -lt "$(stat -c %s $short)" ]; then
+	misused "mem load $short: expected the $(stat -c %s $short) bytes of its size, got its end after $(cat $short | wc -c); those were written" \
+		"$ctl" mem load g0 $short
+	misused 'those are equal' "$ctl" mem cmp g0 0 $short
+	fresh
+else
+	echo "note: no file here ends before its size, so none was read"
+fi
 tac data >other
 head -c 3000000 other >full
 mem load g0 full
