@@ -48,7 +48,8 @@ inject_request(const struct ctl *c, const char *kind)
 	if (c->opt.seconds > 0)
 		json_object_set_new(request, "seconds", json_real(c->opt.seconds));
 	if (c->opt.inject.seed != NULL)
-		json_object_set_new(request, "seed", json_string(c->opt.inject.seed));
+		json_object_set_new(
+			request, "seed", ctl_json_text(c, "--seed", c->opt.inject.seed));
 	return request;
 }
 
@@ -109,8 +110,8 @@ inject_wire(struct ctl *c)
 	if (used >= sizeof(wire))
 		cli_usage(
 			"%s: expected less than %zu characters of settings", c->verb, sizeof(wire));
-	json_object_set_new(request, "port", json_string(c->operand[0]));
-	json_object_set_new(request, "wire", json_string(wire));
+	json_object_set_new(request, "port", ctl_json_text(c, "PORT", c->operand[0]));
+	json_object_set_new(request, "wire", ctl_json_text(c, "KEY=VALUE", wire));
 	daemons_open(c, &d);
 	return inject_send(c, &d, daemons_of_port(c, &d, c->operand[0]), request);
 }
@@ -185,7 +186,7 @@ inject_pause(struct ctl *c)
 	json_t *request = inject_request(c, "pause");
 	struct daemons d;
 
-	json_object_set_new(request, "node", json_string(c->operand[0]));
+	json_object_set_new(request, "node", ctl_json_text(c, "NODE", c->operand[0]));
 	daemons_open(c, &d);
 	return inject_send(c, &d, daemons_of_node(c, &d, c->operand[0]), request);
 }

@@ -393,6 +393,10 @@ misused 'got "mem"' "$ctl" mem
 misused 'expected an option, or a value that is not negative, got "-1"' "$ctl" inject poison g0 -1
 misused 'expected an option, or a value that is not negative, got "-12K"' "$ctl" mem read g0 -12K 1
 misused "invalid option -- 'x'" "$ctl" mem read g0 -x 1
+misused '--seed: expected text in UTF-8, got "7?"' "$ctl" inject wire s0.0 --loss 1 --seed $'7\xff'
+misused 'PORT: expected text in UTF-8, got "s0.0?"' "$ctl" inject wire $'s0.0\xff' --loss 1
+misused 'KEY=VALUE: expected text in UTF-8, got "drop=1?"' "$ctl" inject wire s0.0 $'drop=1\xff'
+misused 'NODE: expected text in UTF-8, got "s?"' "$ctl" inject pause $'s\xff'
 misused 'got "mem pe\x1b[2J\x0dek\xff"' "$ctl" mem $'pe\e[2J\rek\xff'
 misused "unrecognized option '--no\x1b'" "$ctl" mem list $'--no\e'
 misused ' ... ' "$ctl" mem "$(printf '%060000d' 0)"
