@@ -128,6 +128,10 @@ inject_read_target(const struct ctl *c, json_t *request)
 		json_object_set_new(request, "target", ctl_json_text(c, "target", text));
 		return;
 	}
+	if ((size_t)(colon - text) >= sizeof(name) || strlen(colon + 1) >= sizeof(part))
+		cli_usage("%s: expected a NAME of up to %zu bytes and an OFFSET+SIZE of up to %zu, "
+			  "got \"%s\"",
+			c->verb, sizeof(name) - 1, sizeof(part) - 1, text);
 	snprintf(part, sizeof(part), "%s", colon + 1);
 	plus = strchr(part, '+');
 	if (plus != NULL)

@@ -397,6 +397,9 @@ misused '--seed: expected text in UTF-8, got "7?"' "$ctl" inject wire s0.0 --los
 misused 'PORT: expected text in UTF-8, got "s0.0?"' "$ctl" inject wire $'s0.0\xff' --loss 1
 misused 'KEY=VALUE: expected text in UTF-8, got "drop=1?"' "$ctl" inject wire s0.0 $'drop=1\xff'
 misused 'NODE: expected text in UTF-8, got "s?"' "$ctl" inject pause $'s\xff'
+zeros=$(printf %062d 0)
+misused 'expected a NAME of up to 63 bytes and an OFFSET+SIZE of up to 63, got "g0:0+0000' "$ctl" inject poison "g0:0+${zeros}64"
+misused 'expected a NAME of up to 63 bytes' "$ctl" inject poison "g0$zeros:0+64"
 misused 'got "mem pe\x1b[2J\x0dek\xff"' "$ctl" mem $'pe\e[2J\rek\xff'
 misused "unrecognized option '--no\x1b'" "$ctl" mem list $'--no\e'
 misused ' ... ' "$ctl" mem "$(printf '%060000d' 0)"
