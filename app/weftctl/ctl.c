@@ -125,6 +125,14 @@ ctl_json_text(const struct ctl *c, const char *what, const char *text)
 	cli_usage("%s: %s: expected text in UTF-8, got \"%s\"", c->verb, what, plain);
 }
 
+struct json_t *
+ctl_json_bytes(const char *what, uint64_t v)
+{
+	if (v > INT64_MAX)
+		cli_usage("%s: expected bytes up to %" PRId64 ", got %" PRIu64, what, INT64_MAX, v);
+	return json_integer((json_int_t)v);
+}
+
 void
 ctl_print_json(const struct ctl *c, struct json_t *o)
 {

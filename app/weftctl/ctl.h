@@ -169,6 +169,9 @@ void ctl_judge_range(const struct ctl *c, const struct ctl_region *r, uint64_t o
 /** A new string of JSON; cli_usage() if an operand or option is no UTF-8, as JSON has to be. */
 struct json_t *ctl_json_text(const struct ctl *c, const char *what, const char *text);
 
+/** A new number of JSON; cli_usage() if it is more than JSON has here. */
+struct json_t *ctl_json_bytes(const char *what, uint64_t v);
+
 /** Print an object as JSON and forget it. */
 void ctl_print_json(const struct ctl *c, struct json_t *o);
 

@@ -503,12 +503,13 @@ fm_mem(struct ctl *c)
 {
 	const char *hosts = c->opt.fm.hosts != NULL ? c->opt.fm.hosts : c->opt.host;
 	const char *op = c->operand[0];
-	json_t *request, *result;
+	json_t *request, *result, *size;
 
 	fm_mem_judge(c, op);
-	request = json_pack("{s:s, s:s, s:b, s:o, s:I, s:s*, s:s*}", "cmd", "mem", "op", op, "plan",
-		c->opt.is_plan, "hosts", fm_names(hosts), "size", (json_int_t)c->opt.size, "name",
-		c->operand[1], "gfd", c->opt.fm.gfd);
+	size = ctl_json_bytes("--size", c->opt.size);
+	request = json_pack("{s:s, s:s, s:b, s:o, s:o, s:s*, s:s*}", "cmd", "mem", "op", op, "plan",
+		c->opt.is_plan, "hosts", fm_names(hosts), "size", size, "name", c->operand[1],
+		"gfd", c->opt.fm.gfd);
 	if (c->opt.fm.interleave != 0)
 		json_object_set_new(request, "interleave", json_integer(c->opt.fm.interleave));
 	result = fm_ask(c, request);

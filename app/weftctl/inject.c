@@ -142,8 +142,8 @@ inject_read_target(const struct ctl *c, json_t *request)
 			c->verb, text);
 	snprintf(name, sizeof(name), "%.*s", (int)(colon - text), text);
 	json_object_set_new(request, "target", ctl_json_text(c, "target", name));
-	json_object_set_new(request, "offset", json_integer((json_int_t)offset));
-	json_object_set_new(request, "size", json_integer((json_int_t)size));
+	json_object_set_new(request, "offset", ctl_json_bytes("OFFSET", offset));
+	json_object_set_new(request, "size", ctl_json_bytes("SIZE", size));
 }
 
 /*
@@ -161,10 +161,10 @@ inject_poison(struct ctl *c)
 	inject_read_target(c, request);
 	if (c->operand[1] != NULL)
 		json_object_set_new(request, "offset",
-			json_integer((json_int_t)ctl_bytes("OFFSET", c->operand[1])));
+			ctl_json_bytes("OFFSET", ctl_bytes("OFFSET", c->operand[1])));
 	if (c->operand[1] != NULL && c->operand[2] != NULL)
-		json_object_set_new(request, "size",
-			json_integer((json_int_t)ctl_bytes("SIZE", c->operand[2])));
+		json_object_set_new(
+			request, "size", ctl_json_bytes("SIZE", ctl_bytes("SIZE", c->operand[2])));
 	if (c->opt.inject.share > 0)
 		json_object_set_new(request, "share", json_real(c->opt.inject.share));
 	daemons_open(c, &d);

@@ -400,6 +400,11 @@ misused 'NODE: expected text in UTF-8, got "s?"' "$ctl" inject pause $'s\xff'
 zeros=$(printf %062d 0)
 misused 'expected a NAME of up to 63 bytes and an OFFSET+SIZE of up to 63, got "g0:0+0000' "$ctl" inject poison "g0:0+${zeros}64"
 misused 'expected a NAME of up to 63 bytes' "$ctl" inject poison "g0$zeros:0+64"
+for words in 'OFFSET g0:8388608T+64' 'SIZE g0:0+0x8000000000000000' 'OFFSET g0 9223372036854775808' 'SIZE g0 0 9223372036854775808'; do
+	# shellcheck disable=SC2086
+	misused "${words%% *}: expected bytes up to 9223372036854775807, got 9223372036854775808" "$ctl" inject poison ${words#* }
+done
+misused '--size: expected bytes up to 9223372036854775807, got 9223372036854775808' "$ctl" fm mem grow m --size 8388608T
 misused 'got "mem pe\x1b[2J\x0dek\xff"' "$ctl" mem $'pe\e[2J\rek\xff'
 misused "unrecognized option '--no\x1b'" "$ctl" mem list $'--no\e'
 misused ' ... ' "$ctl" mem "$(printf '%060000d' 0)"
