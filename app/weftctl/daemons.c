@@ -162,6 +162,7 @@ json_t *
 daemons_ask(struct daemons_one *one, json_t *request, char *err, size_t err_len)
 {
 	json_t *answer = NULL, *result;
+	const char *error;
 
 	snprintf(err, err_len, "weftd %d ended, or did not answer in %d s", one->pid,
 		DAEMONS_TIMEOUT_MS / 1000);
@@ -179,9 +180,10 @@ daemons_ask(struct daemons_one *one, json_t *request, char *err, size_t err_len)
 		}
 	} while (answer == NULL || json_object_get(answer, "ok") == NULL);
 	result = json_incref(json_object_get(answer, "result"));
+	error = json_string_value(json_object_get(answer, "error"));
 	if (result == NULL)
 		snprintf(err, err_len, "weftd %d: %s", one->pid,
-			json_string_value(json_object_get(answer, "error")));
+			error != NULL ? error : "it gives no reason");
 	json_decref(answer);
 	return result;
 }

@@ -387,6 +387,29 @@ there "'--node=--server' 'mem' 'list'" --node=--server --serve lab1 mem list
 there "'--file' '--server' 'mem' 'write' 'g0' '0'" --file --server --server lab1 mem write g0 0
 there "'mem' 'write' '--' 'g0' '--server'" --server lab1 mem write -- g0 --server
 
+# A daemon that says odd things: no reason.
+export XDG_RUNTIME_DIR=$work
+mkdir -m 700 weft
+/usr/bin/python3 -S - weft/weftd-7.ctl <<-'P' &
+	import json, socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.bind(sys.argv[1])
+	s.listen()
+	good = {"v": 1, "ok": True}
+	answers = {
+	    "hello": [good | {"result": {"nodes": ["s0"]}}],
+	}
+	while True:
+	    c = s.accept()[0]
+	    with c, c.makefile("rb") as f:
+	        for line in f:
+	            cmd = json.loads(line)["cmd"]
+	            c.sendall(b"".join(json.dumps(a).encode() + b"\n" for a in answers.get(cmd, [{"v": 1, "ok": False}])))
+P
+pids+=($!)
+wait_for 20 test -S weft/weftd-7.ctl
+refuses 'weftd 7: it gives no reason' "$ctl" inject pause s0
+
 # What makes no sense: status 2, and nothing is written
 misused 'expected one of mem list, mem read' "$ctl" --
 misused 'got "mem"' "$ctl" mem
