@@ -204,7 +204,7 @@ trace_run(struct ctl *c)
 		ctl_fail(c, "%s %s: expected %u frames, got %u before %s", c->verb, c->operand[0],
 			c->opt.count, t.n,
 			cli_is_stopped() ? "a signal came" : "the time of --seconds was over");
-	if (t.missed != 0 && !c->opt.is_json)
+	if (t.missed != 0)
 		cli_warn("%s: %" JSON_INTEGER_FORMAT " other frames came too fast to be traced",
 			c->operand[0], t.missed);
 	return EXIT_SUCCESS;

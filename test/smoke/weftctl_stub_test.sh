@@ -387,7 +387,7 @@ there "'--node=--server' 'mem' 'list'" --node=--server --serve lab1 mem list
 there "'--file' '--server' 'mem' 'write' 'g0' '0'" --file --server --server lab1 mem write g0 0
 there "'mem' 'write' '--' 'g0' '--server'" --server lab1 mem write -- g0 --server
 
-# A daemon that says odd things: no reason.
+# A daemon that says odd things: no reason, frames that it missed.
 export XDG_RUNTIME_DIR=$work
 mkdir -m 700 weft
 /usr/bin/python3 -S - weft/weftd-7.ctl <<-'P' &
@@ -398,6 +398,8 @@ mkdir -m 700 weft
 	good = {"v": 1, "ok": True}
 	answers = {
 	    "hello": [good | {"result": {"nodes": ["s0"]}}],
+	    "trace_start": [good | {"result": {"port": "s0.0"}}, {"v": 1, "trace": {"port": "s0.0"}},
+	                    {"v": 1, "trace_end": {"port": "s0.0", "missed": 3}}],
 	}
 	while True:
 	    c = s.accept()[0]
@@ -409,6 +411,10 @@ P
 pids+=($!)
 wait_for 20 test -S weft/weftd-7.ctl
 refuses 'weftd 7: it gives no reason' "$ctl" inject pause s0
+for form in '' --json; do
+	# shellcheck disable=SC2086
+	warns 's0.0: 3 other frames came too fast to be traced' "$ctl" trace s0.0 $form
+done
 
 # What makes no sense: status 2, and nothing is written
 misused 'expected one of mem list, mem read' "$ctl" --
