@@ -85,5 +85,7 @@ show_run(struct ctl *c)
 	}
 	json_decref(before);
 	daemons_close(&d);
+	if (c->opt.watch_s <= 0 && v.now == NULL)
+		ctl_fail(c, "%s %s: stopped by a signal before it was done", c->verb, noun->word);
 	return 0;
 }

@@ -387,26 +387,32 @@ there "'--node=--server' 'mem' 'list'" --node=--server --serve lab1 mem list
 there "'--file' '--server' 'mem' 'write' 'g0' '0'" --file --server --server lab1 mem write g0 0
 there "'mem' 'write' '--' 'g0' '--server'" --server lab1 mem write -- g0 --server
 
-# A daemon that says odd things: no reason, frames that it missed.
+# A daemon that says odd things: no reason, frames that it missed; and a signal while rates are looked at.
 export XDG_RUNTIME_DIR=$work
 mkdir -m 700 weft
 /usr/bin/python3 -S - weft/weftd-7.ctl <<-'P' &
-	import json, socket, sys
+	import contextlib, json, os, signal, socket, struct, sys, time
 	s = socket.socket(socket.AF_UNIX)
 	s.bind(sys.argv[1])
 	s.listen()
 	good = {"v": 1, "ok": True}
 	answers = {
 	    "hello": [good | {"result": {"nodes": ["s0"]}}],
+	    "state": [good | {"result": {"pid": 7, "fabric": "odd", "nodes": []}}],
 	    "trace_start": [good | {"result": {"port": "s0.0"}}, {"v": 1, "trace": {"port": "s0.0"}},
 	                    {"v": 1, "trace_end": {"port": "s0.0", "missed": 3}}],
 	}
 	while True:
 	    c = s.accept()[0]
+	    who = struct.unpack("3i", c.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[0]
 	    with c, c.makefile("rb") as f:
 	        for line in f:
 	            cmd = json.loads(line)["cmd"]
 	            c.sendall(b"".join(json.dumps(a).encode() + b"\n" for a in answers.get(cmd, [{"v": 1, "ok": False}])))
+	            if cmd == "state" and os.path.exists("strike"):
+	                time.sleep(0.2)
+	                with contextlib.suppress(ProcessLookupError):
+	                    os.kill(who, signal.SIGTERM)
 P
 pids+=($!)
 wait_for 20 test -S weft/weftd-7.ctl
@@ -415,6 +421,14 @@ for form in '' --json; do
 	# shellcheck disable=SC2086
 	warns 's0.0: 3 other frames came too fast to be traced' "$ctl" trace s0.0 $form
 done
+"$ctl" show fabric >out
+touch strike
+is_struck() {
+	got=0
+	"$ctl" show fabric >out 2>err || got=$?
+	[ "$got $(cat out err)" = '1 weftctl_stub: show fabric: stopped by a signal before it was done' ]
+}
+wait_for 20 is_struck
 
 # What makes no sense: status 2, and nothing is written
 misused 'expected one of mem list, mem read' "$ctl" --
