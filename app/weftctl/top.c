@@ -178,7 +178,8 @@ top_refresh(struct top_page *p, struct daemons *d)
 static bool
 top_key(struct top_page *p, int key)
 {
-	const unsigned int page = (unsigned int)top_lines(p);
+	const int lines = top_lines(p); /* of a terminal that is too low for them less than 1 */
+	const unsigned int page = lines < 1 ? 1 : (unsigned int)lines;
 
 	switch (key) {
 	case 'q':

@@ -60,8 +60,13 @@ mux send-keys -t top s Down End NPage Home x # at the end of the list, and a key
 wait_for 20 screen 'sort by load'
 mux resize-window -t top -x 60 -y 10
 wait_for 20 screen 'expected 74 columns and 8 lines, got 60 and 10'
+mux resize-window -t top -x 80 -y 4
+wait_for 20 screen 'expected 74 columns and 8 lines, got 80 and 4'
+mux send-keys -t top NPage
+sleep 0.3 # the size is asked for again with each key
 mux resize-window -t top -x 100 -y 8
 wait_for 20 screen '^q quit'
+wait_for 20 screen '^g0 +gfd '
 mux send-keys -t top q
 wait_for 20 screen '^ended 0, ?$'
 
