@@ -471,9 +471,14 @@ void
 cli_catch_stop(void)
 {
 	struct sigaction stop = { .sa_handler = cli_on_stop, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction old;
 
 	sigaction(SIGINT, &stop, NULL);
 	sigaction(SIGTERM, &stop, NULL);
+	/* nohup(1) has it ignored. A terminal that goes says so itself, and its shell once more. */
+	stop.sa_flags = 0;
+	if (sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &stop, NULL);
 }
 
 bool

@@ -165,7 +165,8 @@ unsigned int cli_word(const char *option, const char *text, const char *const *w
 
 /**
  * From now on the first SIGINT or SIGTERM only sets what cli_is_stopped() says, so that the program
- * can end as usual and DPDK take its folder away; the second ends it at once.
+ * can end as usual and DPDK take its folder away; the second ends it at once. Each SIGHUP does what
+ * the first of them does, unless it is ignored.
  */
 void cli_catch_stop(void);
 

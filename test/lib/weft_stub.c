@@ -10,6 +10,7 @@
  *   WEFT_STUB_RC    with this errno (EIO)
  *   WEFT_STUB_AFTER, _TIMES  so many operations are good before any fails, so many fail (all)
  *   WEFT_STUB_LIFE  operations until the daemon is gone
+ *   WEFT_STUB_STILL operations until none ends any more
  */
 
 #include "weft.h"
@@ -22,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "words.h"
@@ -258,9 +260,13 @@ stub_end(struct weft *w, const struct weft_op *op, struct weft_done *done)
 int
 weft_wait(struct weft *w, struct weft_done *done, int n, int64_t timeout_ns)
 {
+	const struct timespec nap = { .tv_nsec = timeout_ns < 0 ? 0 : timeout_ns % 1000000000 };
 	int i, rc = 0;
 
-	(void)timeout_ns;
+	if (w->done >= stub_number("WEFT_STUB_STILL", UINT64_MAX)) {
+		nanosleep(&nap, NULL);
+		return 0;
+	}
 	for (i = 0; i < n && i < STUB_BURST && w->n_open > 0 && rc == 0; i++) {
 		if (w->life-- == 0)
 			return stub_fail(-ESHUTDOWN, "the daemon left");

@@ -271,6 +271,31 @@ exec 3>&-
 same "status after a signal" 1 $got
 grep -q 'stopped by a signal' err || die "after a signal: $(cat err)"
 
+# A terminal that goes, also while its shell says so too; nohup(1)
+echo old >kept
+begins_dump() {
+	WEFT_STUB_STILL=10 "$ctl" mem dump g0 kept 2>err &
+	pid=$!
+	pids+=("$pid")
+	wait_for 20 compgen -G 'kept.*'
+}
+begins_dump
+kill -HUP "$pid"
+kill -HUP "$pid" 2>/dev/null || true
+got=0
+wait "$pid" || got=$?
+same "status after SIGHUP" 1 $got
+grep -q 'mem dump g0 at .*: stopped by a signal' err || die "after SIGHUP: $(cat err)"
+same "files after SIGHUP" "kept old" "$(echo kept*) $(cat kept)"
+trap '' HUP
+begins_dump
+trap - HUP
+kill -HUP "$pid"
+sleep 0.5
+kill -0 "$pid" || die "SIGHUP that is ignored ended it: $(cat err)"
+kill -TERM "$pid"
+wait "$pid" || true
+
 # While nobody opens the other end
 "$ctl" mem load g0 slow 2>err &
 pid=$!
