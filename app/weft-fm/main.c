@@ -29,7 +29,8 @@
 #define MAIN_MS UINT64_C(1000000)
 #define MAIN_CONNECT_NS (200 * MAIN_MS)
 
-#define MAIN_IN_MEMORY "sqlite::memory:" /* as SQLite calls it */
+#define MAIN_SQLITE "sqlite:"
+#define MAIN_IN_MEMORY MAIN_SQLITE ":memory:" /* as SQLite calls it */
 #define MAIN_LEASE 1u /* tag of the option */
 
 struct main_options {
@@ -465,6 +466,9 @@ main_parse(struct main_options *o, int argc, char **argv)
 	cli_options_only(argc, argv);
 	if (o->topology == NULL)
 		cli_usage("expected --topology FILE");
+	cli_two_files("--topology", o->topology, "--json", o->json);
+	if (o->store != NULL && strncmp(o->store, MAIN_SQLITE, strlen(MAIN_SQLITE)) == 0)
+		cli_two_files("--store", o->store + strlen(MAIN_SQLITE), "--json", o->json);
 	if (cli_given(&program, given, MAIN_LEASE) &&
 		(o->store == NULL || strncmp(o->store, "etcd:", 5) != 0))
 		cli_usage("--lease: expected a store of etcd beside it, got %s",

@@ -58,6 +58,17 @@ misused '--lease: expected a store of etcd beside it, got none' "$app/weft-fm" -
 misused '--lease: expected a store of etcd beside it, got sqlite:fm.db' "${fm[@]}" --lease 2
 misused '--store: expected one store, got "sqlite:fm.db" and "sqlite:b.db"' "${fm[@]}" --store sqlite:b.db
 misused 'expected sqlite:PATH, got' "$app/weft-fm" --topology lab.yaml --store sqlite:
+# A report does not take the place of what it is made from.
+cp lab.yaml own.yaml
+echo kept >own.db
+misused '--topology and --json: expected two files, got "own.yaml" and "./own.yaml"' \
+	"$app/weft-fm" --topology own.yaml --once --timeout 1 --json ./own.yaml
+for name in own.db none.db; do
+	misused "--store and --json: expected two files, got \"$name\" and \"./$name\"" \
+		"$app/weft-fm" --topology own.yaml --store sqlite:$name --once --timeout 1 --json ./$name
+done
+same "files that were named for the report as well" "$(cat lab.yaml && echo kept)" "$(cat own.yaml own.db)"
+[ ! -e none.db ] || die "a store was made that was refused"
 echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
 refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
