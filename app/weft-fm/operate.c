@@ -32,6 +32,13 @@ struct operate_one {
 
 static struct operate_one operate_all[OPERATE_MAX];
 
+/* End of the first whole line that came; NULL: there is none. */
+static char *
+operate_line_end(struct operate_one *o)
+{
+	return memchr(o->in, '\n', o->n_in);
+}
+
 void
 operate_init(void)
 {
@@ -54,10 +61,15 @@ operate_fds(struct pollfd *fd)
 
 	if (operate_listener() >= 0)
 		fd[n++] = (struct pollfd){ .fd = operate_listener(), .events = POLLIN };
-	for (unsigned int i = 0; i < OPERATE_MAX; i++)
-		if (operate_all[i].fd >= 0)
-			fd[n++] = (struct pollfd){ .fd = operate_all[i].fd,
-				.events = operate_all[i].out != NULL ? POLLOUT : POLLIN };
+	for (unsigned int i = 0; i < OPERATE_MAX; i++) {
+		struct operate_one *o = &operate_all[i];
+		/* A line that came with the one before is due: nothing more need come. */
+		const bool is_due = o->out != NULL || operate_line_end(o) != NULL;
+
+		if (o->fd >= 0)
+			fd[n++] =
+				(struct pollfd){ .fd = o->fd, .events = is_due ? POLLOUT : POLLIN };
+	}
 	return n;
 }
 
@@ -375,28 +387,42 @@ operate_say(struct operate_one *o, json_t *answer)
 	return operate_send(o);
 }
 
-/* A request is read when the answer to the one before has gone. False: close it. */
+/* False: the other end says no more, or a line that is too long. */
+static bool
+operate_receive(struct operate_one *o)
+{
+	const ssize_t n = recv(o->fd, o->in + o->n_in, sizeof(o->in) - o->n_in, MSG_DONTWAIT);
+
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		return false;
+	o->n_in += n > 0 ? (size_t)n : 0;
+	if (o->n_in < sizeof(o->in) || operate_line_end(o) != NULL)
+		return true;
+	(void)operate_say(
+		o, operate_refuse("expected a line of at most %s, got more", "16384 bytes"));
+	return false;
+}
+
+/*
+ * A request is read when the answer to the one before has gone, one a turn: the fabric does not
+ * wait for who sends many. Those that came are answered before the end that came behind them.
+ * False: close it.
+ */
 static bool
 operate_serve(struct manager *m, struct operate_one *o)
 {
-	ssize_t n;
-	char *end;
+	const char *end;
 	json_t *answer;
 
 	if (!operate_send(o))
 		return false;
 	if (o->out != NULL)
 		return true;
-	n = recv(o->fd, o->in + o->n_in, sizeof(o->in) - o->n_in, MSG_DONTWAIT);
-	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+	if (operate_line_end(o) == NULL && !operate_receive(o))
 		return false;
-	o->n_in += n > 0 ? (size_t)n : 0;
-	end = memchr(o->in, '\n', o->n_in);
-	if (end == NULL && o->n_in == sizeof(o->in))
-		(void)operate_say(o,
-			operate_refuse("expected a line of at most %s, got more", "16384 bytes"));
+	end = operate_line_end(o);
 	if (end == NULL)
-		return o->n_in < sizeof(o->in);
+		return true;
 	answer = operate_answer(m, o, o->in, (size_t)(end - o->in));
 	o->n_in -= (size_t)(end + 1 - o->in);
 	memmove(o->in, end + 1, o->n_in);

@@ -221,6 +221,21 @@ ask "{\"cmd\": \"$(head -c 16400 /dev/zero | tr '\0' x)"
 [ "$(json answer.json '"16384 bytes" in o["error"]')" = True ] || die "a line that is too long: $(cat answer.json)"
 ask "{\"cmd\": \"mem\", \"op\": \"create\", \"hosts\": [$(printf '"%032d", ' {1..255})\"h0\"]}"
 [ "$(json answer.json '"management: fm" in o["error"]')" = True ] || die "a line of 256 names: $(cat answer.json)"
+# Lines that come at once are answered one by one, whether or not the sender says more.
+/usr/bin/python3 -S - "$run/fm.sock" <<-'P' || die "not every line of several got its answer"
+	import json, socket, sys
+	for ends in True, False:
+	    s = socket.socket(socket.AF_UNIX)
+	    s.settimeout(10)
+	    s.connect(sys.argv[1])
+	    s.sendall(b'{"cmd": "show", "what": "fabric"}\n' * 300 + b'{"cmd": "nonesuch"}\n')
+	    if ends:
+	        s.shutdown(socket.SHUT_WR)
+	    f = s.makefile()
+	    told = [json.loads(f.readline())["ok"] for _ in range(301)]
+	    assert told == [True] * 300 + [False], told
+	    assert not ends or f.readline() == ""
+P
 for what in fabric switch port pid route gfd extents events; do
 	ask "{\"cmd\": \"show\", \"what\": \"$what\"}"
 	[ "$(json answer.json 'o["ok"] and len(o["result"]) > 0')" = True ] || die "show $what"
