@@ -30,6 +30,7 @@
 #define POOL_FRAMES 255
 #define NOISE_MAX 1500
 #define START_NS UINT64_C(1700000000000000000) /* the same in every trace: traces are comparable */
+#define SPAN_NS 2.5e18 /* seconds of a pcap have 32 bits */
 
 struct options {
 	const char *out;
@@ -62,7 +63,6 @@ struct gen {
 	struct fault_counts done;
 	uint64_t frames;
 	uint64_t flits_out;
-	uint64_t time_ns;
 	/* The frame being filled behind the faults, and a flit that is to change places. */
 	uint8_t frame[WEFT_WIRE_FRAME_LEN(WEFT_WIRE_FLITS_MAX)];
 	unsigned int n;
@@ -203,6 +203,15 @@ gen_parse_options(struct options *o, int argc, char **argv)
 	gen_normalise_key(o, given);
 }
 
+/* Of the next frame: by all flits before it, as the parts of a nanosecond of each would be lost. */
+static uint64_t
+gen_time_ns(const struct gen *g)
+{
+	const double ns = (double)(g->flits_out - g->n) * 1e3 / g->opt.mflits_per_s;
+
+	return START_NS + (uint64_t)(ns < SPAN_NS ? ns : SPAN_NS);
+}
+
 static void
 gen_write_frame(struct gen *g)
 {
@@ -224,9 +233,8 @@ gen_write_frame(struct gen *g)
 		memcpy(g->frame + 6, g->env.src_mac, 6);
 		weft_wire_build(g->frame, &h);
 	}
-	trace_write(
-		g->out, g->time_ns, g->frame + skip, (uint32_t)(WEFT_WIRE_FRAME_LEN(g->n) - skip));
-	g->time_ns += (uint64_t)((double)g->n * 1e3 / g->opt.mflits_per_s);
+	trace_write(g->out, gen_time_ns(g), g->frame + skip,
+		(uint32_t)(WEFT_WIRE_FRAME_LEN(g->n) - skip));
 	g->frames++;
 	g->n = 0;
 }
@@ -241,7 +249,7 @@ gen_write_noise(struct gen *g)
 	weft_rand_fill(&g->chance, noise, len);
 	if (g->opt.is_raw && len % WEFT_FLIT_LEN == 0)
 		len--; /* whole flits would be taken for flits */
-	trace_write(g->out, g->time_ns, noise, (uint32_t)len);
+	trace_write(g->out, gen_time_ns(g), noise, (uint32_t)len);
 	g->done.garbage++;
 }
 
@@ -433,7 +441,6 @@ gen_start(struct gen *g, const struct weft_keys *keys, uint32_t features)
 	source_init(&g->source, &g->traffic,
 		g->opt.key.mode == WEFT_MODE_CXL ? WEFT_FORM_HBR : WEFT_FORM_PBR, g->opt.key.spid,
 		g->opt.key.dpid, &g->opt.ide);
-	g->time_ns = START_NS;
 }
 
 int

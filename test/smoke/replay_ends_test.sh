@@ -35,6 +35,22 @@ times() {
 	mv "$work/new" "$work/t.pcap"
 }
 
+# Times of frames that last less than a nanosecond, or no whole number of them, are not rounded one by one.
+for rate in 10000 3; do
+	gen --flits 502 --frame-flits 5 --rate $rate --errors garbage=0.5
+	/usr/bin/python3 - "$work/t.pcap" $rate <<-'P' || die "times at --rate $rate"
+		import struct, sys
+		raw, at, flits = open(sys.argv[1], "rb").read(), 24, 0
+		while at < len(raw):
+		    s, ns, n = struct.unpack_from("<III", raw, at)
+		    want = 1700000000 * 10**9 + flits * 1000 // int(sys.argv[2])
+		    assert s * 10**9 + ns == want, (flits, s, ns, want)
+		    flits += (n - 32) // 256 if raw[at + 16:at + 22] == b"\xff" * 6 else 0
+		    at += 16 + n
+		assert flits == 502, flits
+	P
+done
+
 # ended_by SIGNAL CONDITION COMMAND...: sent it once that is so, it ends at once, and says why.
 ended_by() {
 	local signal=$1 condition=$2
