@@ -6,7 +6,7 @@
  * is a line of JSON on standard error, and the data flows on; so is, at the end, how many blocks
  * were not looked at because of their tags. Input that is not whole blocks moves nothing
  * (signature.md section 6.2), so its length must be known first: a file has one, a pipe is read to
- * its end. doc/signature.md is its manual.
+ * its end, as is a file of the system that does not say its length. doc/signature.md is its manual.
  *
  * Exit status: 0, mismatches or not; 1 if input is not whole blocks, cannot be read or is the
  * output file, or if output cannot be written; 2 for bad arguments.
@@ -25,7 +25,7 @@
 #include "words.h"
 
 #define CHUNK (1u << 18)
-#define SPOOL "temporary file of a pipe's input (--stream needs none)"
+#define SPOOL "temporary file of the input (--stream needs none)"
 /* Signatures of whole blocks, and the units that a chunk begins and ends in. */
 #define OUT_ROOM (CHUNK + CHUNK / WEFT_SIG_BLOCK_MIN * WEFT_SIG_LEN_MAX + 2 * WEFT_SIG_OUT_MAX)
 
@@ -253,14 +253,15 @@ sig_judge_length(const struct weft_sig_key *key, const struct options *o)
 			len);
 }
 
+/* Files in /proc say that they have 0 bytes, whatever can be read. */
 static bool
-sig_input_is_file(void)
+sig_input_has_length(void)
 {
 	struct stat st;
 
 	if (fstat(STDIN_FILENO, &st) != 0)
 		cli_fail("standard input: %s", strerror(errno));
-	return S_ISREG(st.st_mode);
+	return S_ISREG(st.st_mode) && st.st_size != 0;
 }
 
 /* Output behind input in the same file would be read again, without end. */
@@ -345,7 +346,7 @@ main(int argc, char **argv)
 	sig_open_stream(&s, &key, &o);
 	sig_judge_output();
 	if (!o.stream && s.unit != 0) {
-		if (!sig_input_is_file())
+		if (!sig_input_has_length())
 			sig_spool_input(in, sizeof(in));
 		sig_judge_length(&key, &o);
 	}

@@ -71,6 +71,13 @@ same "a partial block" "weft-sig: 516 bytes of input are not whole blocks; nothi
 [ ! -s out ] || die "a partial block moves data"
 sig tx --mem none --wire crc32:512 <c516 >out && die "4 bytes too many are taken of a file"
 [ ! -s out ] || die "a partial block of a file moves data"
+same "bytes that a file of the system says to have" 0 "$(stat -c %s /proc/version)"
+sig tx --mem none --wire crc32:4096 </proc/version >out && die "a file of the system is taken for whole blocks"
+same "a file of the system" "$(wc -c </proc/version) bytes of input are not whole blocks; nothing was written" \
+	"$(sed 's/^weft-sig: //' err)"
+sig tx --mem none --wire crc32:512 </dev/null >out || die "no input is whole blocks, too: $(cat err)"
+: >empty
+sig tx --mem none --wire crc32:512 <empty >out || die "an empty file is whole blocks, too: $(cat err)"
 sig tx --mem crc32:512 --wire crc32:4096 <c516 >out && die "an eighth of a block is taken"
 [ ! -s out ] || die "an eighth of a block moves data"
 sig tx --stream --mem none --wire crc32:512 <c516 >out && die "4 bytes too many are taken in a stream"
