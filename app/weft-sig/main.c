@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -341,6 +342,7 @@ main(int argc, char **argv)
 	struct options o = { 0 };
 	size_t len;
 
+	signal(SIGXFSZ, SIG_IGN); /* an error of a write, as a full disk is */
 	sig_parse_options(&o, argc, argv);
 	sig_open_key(&key, &o);
 	sig_open_stream(&s, &key, &o);

@@ -372,6 +372,7 @@ main(int argc, char **argv)
 	uint32_t features;
 	int rc = EXIT_SUCCESS;
 
+	signal(SIGXFSZ, SIG_IGN); /* an error of a write, as a full disk is */
 	if (sim_is_experiment(argc, argv))
 		cli_exit(experiment_main(argc, argv));
 	sim_parse_options(&o, argc, argv);

@@ -125,6 +125,8 @@ misused '--block0: expected a number' "$s" tx --mem crc32:512 --wire none --bloc
 misused 'does not begin a block of output' "$s" tx --mem crc32:512 --wire crc32:4096 --block0 1
 refuses_with 1 'standard input' bash -c "exec $s tx --mem none --wire none <&-"
 refuses_with 1 'standard output' bash -c "exec $s tx --mem none --wire none </etc/passwd >/dev/full"
+refuses_with 1 'standard output: File too large' \
+	bash -c "ulimit -f 1; exec $s tx --mem none --wire crc32c:4096 <inc >limited"
 # Output that is read again as input would grow without end: a limit keeps the disk.
 cp inc self
 for stream in "" --stream; do

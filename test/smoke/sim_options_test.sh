@@ -190,6 +190,9 @@ refuses 'No such file' "$app/weft-sim" --capture /nonesuch/x
 refuses '--pcap /nonesuch/x: /nonesuch: No such file' "$app/weft-sim" --pcap /nonesuch/x
 misused '--impair: expected key=value' "$app/weft-sim" --impair ''
 refuses '--capture /dev/full' "$app/weft-sim" --hops 100 --capture /dev/full
+refuses "--json $work/limited: File too large" \
+	bash -c "ulimit -f 1; exec $app/weft-sim --hops 100 --json $work/limited >/dev/null"
+[ ! -e "$work/limited" ] || die "a report that is not whole stays"
 echo kept >"$work/kept"
 for two in "--capture $work/z --json $work/z" "--topology $work/kept --json $work/kept" \
 	"--topology $work/kept --capture $work/kept" "--experiment rxl --json - --csv -"; do
