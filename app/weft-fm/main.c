@@ -31,7 +31,7 @@
 
 #define MAIN_SQLITE "sqlite:"
 #define MAIN_IN_MEMORY MAIN_SQLITE ":memory:" /* as SQLite calls it */
-#define MAIN_LEASE 1u /* tag of the option */
+enum { MAIN_LEASE = 1, MAIN_TIMEOUT = 2 }; /* tags of options */
 
 struct main_options {
 	const char *topology;
@@ -79,7 +79,7 @@ static const struct cli_option options[] = {
 	{ CLI_SECTION("Run") },
 	{ "once", NULL, NULL, "end when the fabric is as it is to be", CLI_FLAG(once) },
 	{ "timeout", "S", "30", "with --once: give up after so long, 0.1 to 3600",
-		CLI_REAL(timeout_s, 0.1, 3600, "seconds of 0.1 to 3600") },
+		CLI_REAL(timeout_s, 0.1, 3600, "seconds of 0.1 to 3600"), .tags = MAIN_TIMEOUT },
 	{ "poll", "MS", "100", "look at each component so often, 10 to 60000",
 		CLI_NUMBER(poll_ms, 10, 60000) },
 	{ "drain", "MS", "100",
@@ -473,6 +473,8 @@ main_parse(struct main_options *o, int argc, char **argv)
 		(o->store == NULL || strncmp(o->store, "etcd:", 5) != 0))
 		cli_usage("--lease: expected a store of etcd beside it, got %s",
 			o->store == NULL ? "none" : o->store);
+	if (!o->once)
+		cli_no_effect(&program, given, MAIN_TIMEOUT, "without --once");
 }
 
 int

@@ -72,6 +72,9 @@ same "files that were named for the report as well" "$(cat lab.yaml && echo kept
 echo no database >bad.db
 for _ in 1 2 3 4 5 6 7 8; do cat bad.db bad.db >bad2.db && mv bad2.db bad.db; done
 refuses 'store' "$app/weft-fm" --topology lab.yaml --store sqlite:bad.db
+"$app/weft-fm" --topology lab.yaml --store sqlite:bad.db --timeout 5 >out 2>timeout.err && die "a store that is none is taken"
+same "a time that nobody waits for" 'weft-fm: --timeout: no effect without --once' "$(head -n 1 timeout.err)"
+rm timeout.err
 
 for version in -1 99; do
 	sqlite3 old.db "PRAGMA user_version = $version; CREATE TABLE meta (key)"
