@@ -70,7 +70,7 @@ faults_parse_one(char *item, struct faults *f, unsigned int *seen)
 int
 faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 {
-	char copy[256], *save, *item;
+	char copy[256], *rest = copy, *item;
 	struct faults parsed = { 0 };
 	unsigned int seen = 0;
 
@@ -81,7 +81,7 @@ faults_parse(const char *text, struct faults *f, char *err, size_t err_len)
 	if (strlen(text) >= sizeof(copy) || text[0] == '\0')
 		return weft_errorf(err, err_len, -EINVAL, "expected %s", faults_syntax);
 	strcpy(copy, text);
-	for (item = strtok_r(copy, ",", &save); item != NULL; item = strtok_r(NULL, ",", &save)) {
+	while ((item = strsep(&rest, ",")) != NULL) {
 		size_t at = (size_t)(item - copy);
 
 		if (!faults_parse_one(item, &parsed, &seen))

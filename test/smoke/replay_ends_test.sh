@@ -198,7 +198,8 @@ for p in -0.1 1.1 nan x ''; do
 	misused '--late-poison: expected a probability of 0 to 1' "$app/weft-gen" "${x[@]}" --late-poison "$p"
 done
 for errors in '' drop drop= drop=x drop=-1 drop=nan frob=1 burst=3 burst=:1 burst=0:1 burst=251:1 burst=3x:1 burst=3:2 \
-	drop=0.1,drop=0.2 ber=0,ber=0 burst=3:0.1,burst=4:0.1 ber=0.1,,=1 "$(printf 'drop=0.1,%.0s' {1..40})"; do
+	drop=0.1,drop=0.2 ber=0,ber=0 burst=3:0.1,burst=4:0.1 ber=0.1,,=1 , \
+	ber=0.1, ,ber=0.1 ber=0.1,,drop=0.1 "$(printf 'drop=0.1,%.0s' {1..40})"; do
 	misused '--errors: expected none, or a list of ber=P' "$app/weft-gen" "${x[@]}" --errors "$errors"
 done
 "$app/weft-gen" "${x[@]}" --errors none
