@@ -21,8 +21,8 @@
 
 /* Of this thread's last weft_attach(), or call of a map. */
 static __thread char attach_error[CLIENT_TEXT];
-/* Whose map it is about, as the last thing that failed here; NULL: anything else. */
-static __thread const struct mapper *attach_error_of;
+/* Whose map it is about, as the last thing that failed here: a mapper's number; 0: another. */
+static __thread uint64_t attach_error_of;
 
 char *
 client_thread_error(void)
@@ -31,7 +31,7 @@ client_thread_error(void)
 }
 
 void
-client_thread_error_is_of(const struct mapper *mapper)
+client_thread_error_is_of(uint64_t mapper)
 {
 	attach_error_of = mapper;
 }
@@ -39,7 +39,7 @@ client_thread_error_is_of(const struct mapper *mapper)
 char *
 client_error(struct weft *w)
 {
-	attach_error_of = NULL;
+	attach_error_of = 0;
 	return w->error;
 }
 
@@ -229,6 +229,7 @@ weft_attach(const char *socket, const struct weft_attach_opts *opts, struct weft
 	int rc;
 
 	*out = NULL;
+	attach_error_of = 0;
 	rc = attach_copy_opts(opts, &o);
 	if (rc == 0)
 		rc = attach_settle_opts(&o);
@@ -309,7 +310,7 @@ const char *
 weft_error(const struct weft *w)
 {
 	/* A map is any thread's: its line is kept by who called, not where others write. */
-	if (w == NULL || (w->mapper != NULL && w->mapper == attach_error_of))
+	if (w == NULL || (w->mapper != NULL && client_map_number(w->mapper) == attach_error_of))
 		return attach_error;
 	return w->error;
 }

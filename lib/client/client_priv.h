@@ -131,10 +131,13 @@ char *client_error(struct weft *w);
 /** What weft_error(NULL) says: CLIENT_TEXT bytes of this thread's. */
 char *client_thread_error(void);
 
-/** The line of this thread is about a map of @p mapper; NULL: about none. */
-void client_thread_error_is_of(const struct mapper *mapper);
+/** The line of this thread is about a map of the mapper of that number; 0: about none. */
+void client_thread_error_is_of(uint64_t mapper);
 
 /* --- map.c --- */
+
+/** A mapper's number, not 0, which no other of this process has, also not after its end. */
+uint64_t client_map_number(const struct mapper *k);
 
 /** End all maps; what is stored is written back, if that can be. NULL is allowed. */
 void client_map_end(struct mapper *k);

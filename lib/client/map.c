@@ -23,6 +23,7 @@
 /* All mappers of this process, and their arenas. */
 static pthread_mutex_t map_all_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct mapper *map_all;
+static uint64_t map_last; /* number */
 
 void
 client_map_lock_all(void)
@@ -34,6 +35,12 @@ void
 client_map_unlock_all(void)
 {
 	pthread_mutex_unlock(&map_all_lock);
+}
+
+uint64_t
+client_map_number(const struct mapper *k)
+{
+	return k->number;
 }
 
 /* --- jobs --- */
@@ -60,11 +67,15 @@ map_run(struct mapper *k, struct map_job *j)
 	return j->status;
 }
 
-/* For the map that has an address. */
+/*
+ * For the map that has an address. @p judged: 0, or what the call ends with, whose line stands in
+ * client_thread_error(): it is that map's as well.
+ */
 static int
-map_run_at(struct map_job *j)
+map_run_at(struct map_job *j, int judged)
 {
 	struct mapper *k, *found = NULL;
+	uint64_t number = 0;
 	uint32_t i;
 
 	client_map_lock_all();
@@ -73,14 +84,17 @@ map_run_at(struct map_job *j)
 			if (j->p >= k->space.arena[i].at &&
 				j->p < k->space.arena[i].at + k->space.arena[i].len)
 				found = k;
+	if (found != NULL)
+		number = found->number;
 	client_map_unlock_all();
 	j->err = client_thread_error();
 	if (found != NULL) {
-		const int rc = map_run(found, j);
+		const int rc = judged != 0 ? judged : map_run(found, j);
 
-		client_thread_error_is_of(rc == 0 ? NULL : found);
+		client_thread_error_is_of(rc == 0 ? 0 : number);
 		return rc;
 	}
+	client_thread_error_is_of(0);
 	return weft_errorf(
 		j->err, CLIENT_TEXT, -EINVAL, "map: %p is no address of a map", (void *)j->p);
 }
@@ -237,6 +251,7 @@ map_begin(struct weft *w)
 	}
 	w->mapper = k;
 	client_map_lock_all();
+	k->number = ++map_last;
 	k->next = map_all;
 	map_all = k;
 	client_map_unlock_all();
@@ -332,24 +347,26 @@ weft_unmap(void *p)
 {
 	struct map_job j = { .kind = MAP_JOB_UNMAP, .p = p };
 
-	return map_run_at(&j);
+	return map_run_at(&j, 0);
 }
 
 int
 weft_sync(void *p, size_t n, int flags)
 {
 	struct map_job j = { .kind = MAP_JOB_SYNC, .p = p, .len = n, .what = flags };
+	int rc = 0;
 
 	if (flags != 0 && flags != WEFT_DROP)
-		return weft_errorf(client_thread_error(), CLIENT_TEXT, -EINVAL,
+		rc = weft_errorf(client_thread_error(), CLIENT_TEXT, -EINVAL,
 			"map: sync with flags 0x%x: expected 0 or WEFT_DROP", (unsigned int)flags);
-	return map_run_at(&j);
+	return map_run_at(&j, rc);
 }
 
 int
 weft_advise(void *p, size_t n, int what)
 {
 	struct map_job j = { .kind = MAP_JOB_ADVISE, .p = p, .len = n, .what = what };
+	int rc = 0;
 
 	switch (what) {
 	case WEFT_NORMAL:
@@ -359,10 +376,10 @@ weft_advise(void *p, size_t n, int what)
 	case WEFT_PREFETCH_WRITE: j.kind = MAP_JOB_FETCH; break;
 	case WEFT_DROP: j.kind = MAP_JOB_DROP; break;
 	default:
-		return weft_errorf(client_thread_error(), CLIENT_TEXT, -EINVAL,
+		rc = weft_errorf(client_thread_error(), CLIENT_TEXT, -EINVAL,
 			"map: advice %d: expected one of enum weft_advice", what);
 	}
-	return map_run_at(&j);
+	return map_run_at(&j, rc);
 }
 
 void

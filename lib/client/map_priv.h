@@ -197,6 +197,7 @@ struct map_cache {
 struct mapper {
 	struct weft *w; /* its own */
 	struct mapper *next; /* of all of this process */
+	uint64_t number; /* of all that this process made */
 	pthread_t thread;
 	struct map_jobs jobs;
 	struct map_job *job; /* the one that is under way */

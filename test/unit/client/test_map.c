@@ -913,6 +913,47 @@ WEFT_TEST(maps_that_can_not_be_are_refused)
 	rig_end(&g);
 }
 
+/* Detach, and attach and map again: the memory of both may be what the first had. */
+static void *
+test_attach_anew(void *arg)
+{
+	struct rig *g = arg;
+
+	weft_detach(g->w);
+	if (weft_attach(fake_socket, NULL, &g->w) != 0 ||
+		weft_open(g->w, "g0", TEST_RW, &g->r) != 0 ||
+		weft_map(g->r, 0, FAKE_SIZE, 0, (void **)&g->p) != 0)
+		abort();
+	return NULL;
+}
+
+WEFT_TEST(a_line_is_that_of_the_attachment_whose_map_it_was)
+{
+	struct rig g = { 0 };
+	pthread_t thread;
+	struct weft *w;
+
+	rig_begin(&g, 0, 10, 13);
+	assert_int_equal(weft_sync(g.p, 1, 99), -EINVAL);
+	assert_non_null(strstr(weft_error(g.w), "flags 0x63"));
+	assert_int_equal(weft_advise(g.p, 1, 77), -EINVAL);
+	assert_non_null(strstr(weft_error(g.w), "advice 77"));
+	/* What is no map's address, or no attachment, is none's. */
+	assert_int_equal(weft_sync(&g, 1, 99), -EINVAL);
+	assert_non_null(strstr(weft_error(NULL), "no address of a map"));
+	assert_string_equal(weft_error(g.w), "");
+	assert_int_equal(weft_advise(g.p, 1, 77), -EINVAL);
+	assert_true(weft_attach("/nonesuch/h0.sock", NULL, &w) < 0);
+	assert_non_null(strstr(weft_error(NULL), "/nonesuch/h0.sock"));
+	assert_string_equal(weft_error(g.w), "");
+	/* One that another thread made meanwhile has not this thread's line of the one before. */
+	assert_int_equal(weft_advise(g.p, 1, 77), -EINVAL);
+	assert_int_equal(pthread_create(&thread, NULL, test_attach_anew, &g), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_string_equal(weft_error(g.w), "");
+	rig_end(&g);
+}
+
 WEFT_TEST(what_a_kernel_lacks_is_said)
 {
 	static const struct {
