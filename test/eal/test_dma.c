@@ -646,6 +646,13 @@ WEFT_TEST(bad_devargs_make_no_device)
 	is_refused("dma_weft1", "region=g0,base=0", "base: expected an address");
 	is_refused("dma_weft1", "region=g0,base=-4096", "base: expected an address");
 	is_refused("dma_weft1", "region=g0,base=0x1000x", "base: expected an address");
+	is_refused("dma_weft1", "region=g0,base=0100000", "hexadecimal behind 0x; got \"0100000\"");
+	is_refused("dma_weft1", "region=g0,node=h0,region=g1",
+		"expected each key once; got \"region=\" again");
+	is_refused("dma_weft1", "node=h0,region=g0,node=h0",
+		"expected each key once; got \"node=\" again");
+	is_refused("dma_weft1", "base=0x1000,region=g0,base=0x2000",
+		"expected each key once; got \"base=\" again");
 	snprintf(args, sizeof(args), "region=%s", long_name);
 	is_refused("dma_weft1", args, "region: expected a name");
 	snprintf(args, sizeof(args), "node=%s/h9.sock,region=g0", fake_folder);

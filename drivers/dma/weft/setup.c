@@ -34,15 +34,18 @@ setup_page(void)
 static int
 setup_parse_base(struct dma_args *a, const char *value, char *err, size_t len)
 {
+	/* 010000 is meant to be that many, or hexadecimal. */
+	const bool is_octal = value[0] == '0' && value[1] >= '0' && value[1] <= '9';
 	char *end;
 
 	errno = 0;
 	a->base = strtoull(value, &end, 0);
-	if (value[0] >= '0' && value[0] <= '9' && *end == '\0' && errno == 0 && a->base != 0 &&
-		a->base % setup_page() == 0)
+	if (value[0] >= '0' && value[0] <= '9' && !is_octal && *end == '\0' && errno == 0 &&
+		a->base != 0 && a->base % setup_page() == 0)
 		return 0;
 	return weft_errorf(err, len, -EINVAL,
-		"base: expected an address, a multiple of 0x%llx above 0; got \"%s\"",
+		"base: expected an address, a multiple of 0x%llx above 0, decimal or hexadecimal "
+		"behind 0x; got \"%s\"",
 		(unsigned long long)setup_page(), value);
 }
 
@@ -51,6 +54,11 @@ setup_parse_item(struct dma_args *a, const char *key, const char *value, char *e
 {
 	char *text;
 
+	if ((strcmp(key, "base") == 0 && a->base != 0) ||
+		(strcmp(key, "node") == 0 && a->node[0] != '\0') ||
+		(strcmp(key, "region") == 0 && a->region[0] != '\0'))
+		return weft_errorf(
+			err, len, -EINVAL, "expected each key once; got \"%s=\" again", key);
 	if (strcmp(key, "base") == 0)
 		return setup_parse_base(a, value, err, len);
 	if (strcmp(key, "node") != 0 && strcmp(key, "region") != 0)
