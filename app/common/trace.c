@@ -40,6 +40,7 @@ struct trace {
 struct trace_writer {
 	FILE *file;
 	int error; /* errno of the first write that failed */
+	char path[];
 };
 
 /* Have at least @p needed bytes from `from` on. 1; 0: the file ends before; -errno. */
@@ -295,13 +296,15 @@ trace_writer_put(struct trace_writer *w, const void *data, size_t len)
 struct trace_writer *
 trace_create(const char *path, int link, char *err, size_t err_len)
 {
-	struct trace_writer *w = calloc(1, sizeof(*w));
+	const size_t path_len = strlen(path) + 1;
+	struct trace_writer *w = calloc(1, sizeof(*w) + path_len);
 	uint8_t header[WEFT_PCAP_FILE_HEADER_LEN];
 
 	if (w == NULL) {
 		snprintf(err, err_len, "%s: out of memory", path);
 		return NULL;
 	}
+	memcpy(w->path, path, path_len);
 	w->file = strcmp(path, "-") == 0 ? stdout : weft_file_stream(path);
 	if (w->file == NULL) {
 		snprintf(err, err_len, "%s: %s", path, weft_file_error(-errno));
@@ -334,7 +337,9 @@ trace_finish(struct trace_writer *w)
 {
 	int rc = -w->error;
 
-	if ((w->file == stdout ? fflush(stdout) : fclose(w->file)) != 0 && rc == 0)
+	if (w->file != stdout)
+		rc = weft_file_close(w->file, w->path, rc);
+	else if (fflush(stdout) != 0 && rc == 0)
 		rc = -errno;
 	free(w);
 	return rc;

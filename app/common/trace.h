@@ -79,7 +79,7 @@ void trace_write(struct trace_writer *w, uint64_t time_ns, const uint8_t *data, 
 /** False: a write failed, so that nothing more need be made. */
 bool trace_is_writable(const struct trace_writer *w);
 
-/** Flush and close. 0, or -errno: the file is not whole. */
+/** Flush and close. 0, or -errno: it could not be written whole; a regular file is removed then. */
 int trace_finish(struct trace_writer *w);
 
 #endif /* TRACE_H */

@@ -9,6 +9,8 @@
 #include "weft_fail.h"
 
 #include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -281,6 +283,26 @@ WEFT_TEST(a_disk_that_is_full_is_noticed)
 	w = trace_create("/dev/full", TRACE_LINK_ETHERNET, err, sizeof(err));
 	assert_non_null(w);
 	assert_int_equal(trace_finish(w), -ENOSPC);
+}
+
+/* Whoever reads a part must not take it for the whole. */
+WEFT_TEST(a_trace_that_is_cut_does_not_stay)
+{
+	struct rlimit before, limit;
+	struct trace_writer *w;
+	char err[256];
+
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+	limit = (struct rlimit){ .rlim_cur = LARGE / 2, .rlim_max = before.rlim_max };
+	w = trace_create(other, TRACE_LINK_ETHERNET, err, sizeof(err));
+	assert_non_null(w);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	trace_write(w, 0, data, LARGE);
+	assert_false(trace_is_writable(w));
+	assert_int_equal(trace_finish(w), -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+	assert_int_not_equal(access(other, F_OK), 0);
 }
 
 int
