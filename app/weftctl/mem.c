@@ -28,13 +28,16 @@ static const char *
 mem_size(uint64_t size, char *text, size_t room)
 {
 	static const char units[] = "KMGT";
+	char unit[2] = "";
 	int u = -1;
 
 	while (size != 0 && size % 1024 == 0 && u < 3) {
 		size /= 1024;
 		u++;
 	}
-	snprintf(text, room, "%" PRIu64 "%.*s", size, u < 0 ? 0 : 1, u < 0 ? "" : &units[u]);
+	/* "%.*s" and a choice would end gcc 12 at -O0 by an error of its own. */
+	unit[0] = u < 0 ? '\0' : units[u];
+	snprintf(text, room, "%" PRIu64 "%s", size, unit);
 	return text;
 }
 
